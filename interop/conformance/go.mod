@@ -1,0 +1,12 @@
+module github.com/graven-rpc/graven/interop/conformance
+
+go 1.26.0
+
+replace github.com/graven-rpc/graven => ../..
+
+tool google.golang.org/protobuf/cmd/protoc-gen-go
+
+require (
+	github.com/graven-rpc/graven v0.0.0-00010101000000-000000000000
+	google.golang.org/protobuf v1.36.12
+)
