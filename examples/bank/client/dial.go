@@ -1,0 +1,72 @@
+package client
+
+import (
+	"net/http"
+
+	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
+	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
+
+	"connectrpc.com/connect"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that registeredCodec finds
+)
+
+// A route is one way to the bank: a protocol as one library speaks it.
+type route struct {
+	protocol, library string
+	dial              func(addr string, codec codecName, m *meter) (bank, func() error, error)
+}
+
+// routes are all protocols that the server answers. gRPC goes both ways: by
+// grpc-go, and by connect-go to the same server.
+var routes = []route{
+	{"gRPC", "grpc-go", dialGRPC},
+	{"gRPC", "connect-go", dialConnect(connect.WithGRPC())},
+	{"gRPC-Web", "connect-go", dialConnect(connect.WithGRPCWeb())},
+	{"Connect", "connect-go", dialConnect()},
+}
+
+// encodings are tried on every route.
+var encodings = []codecName{protobuf, json}
+
+func dialGRPC(addr string, name codecName, m *meter) (bank, func() error, error) {
+	conn, err := newGRPCConn(addr, name, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(meteredGRPC{grpcCodecOf(name), m})))
+	if err != nil {
+		return nil, nil, err
+	}
+	return grpcBank{bankv1.NewBankServiceClient(conn)}, conn.Close, nil
+}
+
+func newGRPCConn(addr string, name codecName, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	return grpc.NewClient(addr, options...)
+}
+
+func grpcCodecOf(name codecName) encoding.CodecV2 {
+	if name == json {
+		return grpcCodec{jsonCodec}
+	}
+	return encoding.GetCodecV2(string(name))
+}
+
+func dialConnect(options ...connect.ClientOption) func(string, codecName, *meter) (bank, func() error, error) {
+	return func(addr string, name codecName, m *meter) (bank, func() error, error) {
+		protocols := new(http.Protocols)
+		protocols.SetUnencryptedHTTP2(true)
+		transport := &http.Transport{Protocols: protocols}
+		all := append(options[:len(options):len(options)], connect.WithCodec(meteredConnect{connectCodecOf(name), m}))
+		client := bankv1connect.NewBankServiceClient(&http.Client{Transport: transport}, "http://"+addr, all...)
+		return connectBank{client}, func() error { transport.CloseIdleConnections(); return nil }, nil
+	}
+}
+
+func connectCodecOf(name codecName) connect.Codec {
+	switch name {
+	case json:
+		return jsonCodec
+	default:
+		return protobufCodec
+	}
+}
