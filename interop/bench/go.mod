@@ -1,0 +1,37 @@
+module github.com/graven-rpc/graven/interop/bench
+
+go 1.26.0
+
+replace github.com/graven-rpc/graven => ../..
+
+replace zenhack.net/go/util => ./third_party/zutil
+
+require (
+	capnproto.org/go/capnp/v3 v3.0.0-alpha.30
+	github.com/google/flatbuffers v25.12.19+incompatible
+	github.com/graven-rpc/graven v0.0.0
+	github.com/mus-format/mus-go v0.7.2
+	github.com/mus-format/musgen-go v0.2.3
+	github.com/planetscale/vtprotobuf v0.6.1-0.20250313105119-ba97887b0a25
+	github.com/tinylib/msgp v1.6.5
+	go.opentelemetry.io/proto/otlp v1.11.1
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	github.com/mus-format/common-go v0.0.0-20251026152644-9f5ac6728d8a // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/stretchr/testify v1.10.0 // indirect
+	golang.org/x/exp v0.0.0-20250813145105-42675adae3e6 // indirect
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/tools v0.49.0 // indirect
+	zenhack.net/go/util v0.0.0-20230414204917-531d38494cf5 // indirect
+)
+
+tool (
+	capnproto.org/go/capnp/v3/capnpc-go
+	github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto
+	github.com/tinylib/msgp
+	google.golang.org/protobuf/cmd/protoc-gen-go
+)
