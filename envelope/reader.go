@@ -136,6 +136,9 @@ func (r *Reader) Skip() (skipped int64, err error) {
 // none would help, need is 0.
 func (r *Reader) candidate(sums *prefixSums) (ok bool, need int64) {
 	data := r.data()
+	if string(data[:min(len(data), len(magic))]) != magic[:min(len(data), len(magic))] {
+		return false, 0 // the usual case, told without making an error
+	}
 	if len(data) < HeaderSize {
 		if badHeader(data) != nil {
 			return false, 0
