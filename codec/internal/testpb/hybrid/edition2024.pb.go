@@ -7,6 +7,8 @@
 // 	protoc        (unknown)
 // source: testpb/hybrid/edition2024.proto
 
+//go:build !protoopaque
+
 package hybrid
 
 import (
@@ -110,83 +112,91 @@ func (x ClosedE24) Number() protoreflect.EnumNumber {
 }
 
 type AllE24 struct {
-	state                   protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_FDouble      float64                `protobuf:"fixed64,1,opt,name=f_double,json=fDouble"`
-	xxx_hidden_FFloat       float32                `protobuf:"fixed32,2,opt,name=f_float,json=fFloat"`
-	xxx_hidden_FInt32       int32                  `protobuf:"varint,3,opt,name=f_int32,json=fInt32"`
-	xxx_hidden_FInt64       int64                  `protobuf:"varint,4,opt,name=f_int64,json=fInt64"`
-	xxx_hidden_FUint32      uint32                 `protobuf:"varint,5,opt,name=f_uint32,json=fUint32"`
-	xxx_hidden_FUint64      uint64                 `protobuf:"varint,6,opt,name=f_uint64,json=fUint64"`
-	xxx_hidden_FSint32      int32                  `protobuf:"zigzag32,7,opt,name=f_sint32,json=fSint32"`
-	xxx_hidden_FSint64      int64                  `protobuf:"zigzag64,8,opt,name=f_sint64,json=fSint64"`
-	xxx_hidden_FFixed32     uint32                 `protobuf:"fixed32,9,opt,name=f_fixed32,json=fFixed32"`
-	xxx_hidden_FFixed64     uint64                 `protobuf:"fixed64,10,opt,name=f_fixed64,json=fFixed64"`
-	xxx_hidden_FSfixed32    int32                  `protobuf:"fixed32,11,opt,name=f_sfixed32,json=fSfixed32"`
-	xxx_hidden_FSfixed64    int64                  `protobuf:"fixed64,12,opt,name=f_sfixed64,json=fSfixed64"`
-	xxx_hidden_FBool        bool                   `protobuf:"varint,13,opt,name=f_bool,json=fBool"`
-	xxx_hidden_FString      *string                `protobuf:"bytes,14,opt,name=f_string,json=fString"`
-	xxx_hidden_FBytes       []byte                 `protobuf:"bytes,15,opt,name=f_bytes,json=fBytes"`
-	xxx_hidden_FOpen        OpenE24                `protobuf:"varint,16,opt,name=f_open,json=fOpen,enum=testpb.hybrid.OpenE24"`
-	xxx_hidden_FClosed      ClosedE24              `protobuf:"varint,17,opt,name=f_closed,json=fClosed,enum=testpb.hybrid.ClosedE24"`
-	xxx_hidden_FMessage     *NodeE24               `protobuf:"bytes,18,opt,name=f_message,json=fMessage"`
-	xxx_hidden_FInline      *BoxE24                `protobuf:"bytes,19,opt,name=f_inline,json=fInline"`
-	xxx_hidden_FDelimited   *NodeE24               `protobuf:"group,20,opt,name=NodeE24,json=fDelimited"`
-	xxx_hidden_ImpDouble    float64                `protobuf:"fixed64,31,opt,name=imp_double,json=impDouble"`
-	xxx_hidden_ImpFloat     float32                `protobuf:"fixed32,32,opt,name=imp_float,json=impFloat"`
-	xxx_hidden_ImpInt32     int32                  `protobuf:"varint,33,opt,name=imp_int32,json=impInt32"`
-	xxx_hidden_ImpInt64     int64                  `protobuf:"varint,34,opt,name=imp_int64,json=impInt64"`
-	xxx_hidden_ImpUint32    uint32                 `protobuf:"varint,35,opt,name=imp_uint32,json=impUint32"`
-	xxx_hidden_ImpUint64    uint64                 `protobuf:"varint,36,opt,name=imp_uint64,json=impUint64"`
-	xxx_hidden_ImpSint32    int32                  `protobuf:"zigzag32,37,opt,name=imp_sint32,json=impSint32"`
-	xxx_hidden_ImpSint64    int64                  `protobuf:"zigzag64,38,opt,name=imp_sint64,json=impSint64"`
-	xxx_hidden_ImpFixed32   uint32                 `protobuf:"fixed32,39,opt,name=imp_fixed32,json=impFixed32"`
-	xxx_hidden_ImpFixed64   uint64                 `protobuf:"fixed64,40,opt,name=imp_fixed64,json=impFixed64"`
-	xxx_hidden_ImpSfixed32  int32                  `protobuf:"fixed32,41,opt,name=imp_sfixed32,json=impSfixed32"`
-	xxx_hidden_ImpSfixed64  int64                  `protobuf:"fixed64,42,opt,name=imp_sfixed64,json=impSfixed64"`
-	xxx_hidden_ImpBool      bool                   `protobuf:"varint,43,opt,name=imp_bool,json=impBool"`
-	xxx_hidden_ImpString    string                 `protobuf:"bytes,44,opt,name=imp_string,json=impString"`
-	xxx_hidden_ImpBytes     []byte                 `protobuf:"bytes,45,opt,name=imp_bytes,json=impBytes"`
-	xxx_hidden_ImpOpen      OpenE24                `protobuf:"varint,46,opt,name=imp_open,json=impOpen,enum=testpb.hybrid.OpenE24"`
-	xxx_hidden_RepDouble    []float64              `protobuf:"fixed64,61,rep,packed,name=rep_double,json=repDouble"`
-	xxx_hidden_RepFloat     []float32              `protobuf:"fixed32,62,rep,packed,name=rep_float,json=repFloat"`
-	xxx_hidden_RepInt32     []int32                `protobuf:"varint,63,rep,packed,name=rep_int32,json=repInt32"`
-	xxx_hidden_RepInt64     []int64                `protobuf:"varint,64,rep,packed,name=rep_int64,json=repInt64"`
-	xxx_hidden_RepUint32    []uint32               `protobuf:"varint,65,rep,packed,name=rep_uint32,json=repUint32"`
-	xxx_hidden_RepUint64    []uint64               `protobuf:"varint,66,rep,packed,name=rep_uint64,json=repUint64"`
-	xxx_hidden_RepSint32    []int32                `protobuf:"zigzag32,67,rep,packed,name=rep_sint32,json=repSint32"`
-	xxx_hidden_RepSint64    []int64                `protobuf:"zigzag64,68,rep,packed,name=rep_sint64,json=repSint64"`
-	xxx_hidden_RepFixed32   []uint32               `protobuf:"fixed32,69,rep,packed,name=rep_fixed32,json=repFixed32"`
-	xxx_hidden_RepFixed64   []uint64               `protobuf:"fixed64,70,rep,packed,name=rep_fixed64,json=repFixed64"`
-	xxx_hidden_RepSfixed32  []int32                `protobuf:"fixed32,71,rep,packed,name=rep_sfixed32,json=repSfixed32"`
-	xxx_hidden_RepSfixed64  []int64                `protobuf:"fixed64,72,rep,packed,name=rep_sfixed64,json=repSfixed64"`
-	xxx_hidden_RepBool      []bool                 `protobuf:"varint,73,rep,packed,name=rep_bool,json=repBool"`
-	xxx_hidden_RepString    []string               `protobuf:"bytes,74,rep,name=rep_string,json=repString"`
-	xxx_hidden_RepBytes     [][]byte               `protobuf:"bytes,75,rep,name=rep_bytes,json=repBytes"`
-	xxx_hidden_RepOpen      []OpenE24              `protobuf:"varint,76,rep,packed,name=rep_open,json=repOpen,enum=testpb.hybrid.OpenE24"`
-	xxx_hidden_RepClosed    []ClosedE24            `protobuf:"varint,77,rep,packed,name=rep_closed,json=repClosed,enum=testpb.hybrid.ClosedE24"`
-	xxx_hidden_RepMessage   *[]*NodeE24            `protobuf:"bytes,78,rep,name=rep_message,json=repMessage"`
-	xxx_hidden_RepInline    *[]*BoxE24             `protobuf:"bytes,79,rep,name=rep_inline,json=repInline"`
-	xxx_hidden_RepDelimited *[]*NodeE24            `protobuf:"group,80,rep,name=NodeE24,json=repDelimited"`
-	xxx_hidden_RepExpanded  []int64                `protobuf:"varint,81,rep,name=rep_expanded,json=repExpanded"`
-	xxx_hidden_MapToMessage map[string]*NodeE24    `protobuf:"bytes,90,rep,name=map_to_message,json=mapToMessage" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_MapToDouble  map[int64]float64      `protobuf:"bytes,91,rep,name=map_to_double,json=mapToDouble" protobuf_key:"zigzag64,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	xxx_hidden_MapToEnum    map[bool]OpenE24       `protobuf:"bytes,92,rep,name=map_to_enum,json=mapToEnum" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=testpb.hybrid.OpenE24"`
-	xxx_hidden_MapToInline  map[uint32]*BoxE24     `protobuf:"bytes,93,rep,name=map_to_inline,json=mapToInline" protobuf_key:"fixed32,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_Kind         isAllE24_Kind          `protobuf_oneof:"kind"`
-	xxx_hidden_Unchecked    *string                `protobuf:"bytes,110,opt,name=unchecked"`
-	xxx_hidden_Checked      *string                `protobuf:"bytes,111,opt,name=checked"`
-	xxx_hidden_RepUnchecked []string               `protobuf:"bytes,112,rep,name=rep_unchecked,json=repUnchecked"`
-	xxx_hidden_WithDefault  int32                  `protobuf:"varint,113,opt,name=with_default,json=withDefault,def=-5"`
-	xxx_hidden_TextDefault  *string                `protobuf:"bytes,114,opt,name=text_default,json=textDefault,def=d"`
-	xxx_hidden_Narrow8      uint32                 `protobuf:"varint,120,opt,name=narrow8"`
-	xxx_hidden_Narrow16     int64                  `protobuf:"varint,121,opt,name=narrow16"`
-	xxx_hidden_NarrowClosed ClosedE24              `protobuf:"varint,122,opt,name=narrow_closed,json=narrowClosed,enum=testpb.hybrid.ClosedE24"`
-	xxx_hidden_NarrowRep    []uint64               `protobuf:"varint,123,rep,packed,name=narrow_rep,json=narrowRep"`
-	XXX_raceDetectHookData  protoimpl.RaceDetectHookData
-	XXX_presence            [3]uint32
-	extensionFields         protoimpl.ExtensionFields
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	state        protoimpl.MessageState `protogen:"hybrid.v1"`
+	FDouble      *float64               `protobuf:"fixed64,1,opt,name=f_double,json=fDouble" json:"f_double,omitempty"`
+	FFloat       *float32               `protobuf:"fixed32,2,opt,name=f_float,json=fFloat" json:"f_float,omitempty"`
+	FInt32       *int32                 `protobuf:"varint,3,opt,name=f_int32,json=fInt32" json:"f_int32,omitempty"`
+	FInt64       *int64                 `protobuf:"varint,4,opt,name=f_int64,json=fInt64" json:"f_int64,omitempty"`
+	FUint32      *uint32                `protobuf:"varint,5,opt,name=f_uint32,json=fUint32" json:"f_uint32,omitempty"`
+	FUint64      *uint64                `protobuf:"varint,6,opt,name=f_uint64,json=fUint64" json:"f_uint64,omitempty"`
+	FSint32      *int32                 `protobuf:"zigzag32,7,opt,name=f_sint32,json=fSint32" json:"f_sint32,omitempty"`
+	FSint64      *int64                 `protobuf:"zigzag64,8,opt,name=f_sint64,json=fSint64" json:"f_sint64,omitempty"`
+	FFixed32     *uint32                `protobuf:"fixed32,9,opt,name=f_fixed32,json=fFixed32" json:"f_fixed32,omitempty"`
+	FFixed64     *uint64                `protobuf:"fixed64,10,opt,name=f_fixed64,json=fFixed64" json:"f_fixed64,omitempty"`
+	FSfixed32    *int32                 `protobuf:"fixed32,11,opt,name=f_sfixed32,json=fSfixed32" json:"f_sfixed32,omitempty"`
+	FSfixed64    *int64                 `protobuf:"fixed64,12,opt,name=f_sfixed64,json=fSfixed64" json:"f_sfixed64,omitempty"`
+	FBool        *bool                  `protobuf:"varint,13,opt,name=f_bool,json=fBool" json:"f_bool,omitempty"`
+	FString      *string                `protobuf:"bytes,14,opt,name=f_string,json=fString" json:"f_string,omitempty"`
+	FBytes       []byte                 `protobuf:"bytes,15,opt,name=f_bytes,json=fBytes" json:"f_bytes,omitempty"`
+	FOpen        *OpenE24               `protobuf:"varint,16,opt,name=f_open,json=fOpen,enum=testpb.hybrid.OpenE24" json:"f_open,omitempty"`
+	FClosed      *ClosedE24             `protobuf:"varint,17,opt,name=f_closed,json=fClosed,enum=testpb.hybrid.ClosedE24" json:"f_closed,omitempty"`
+	FMessage     *NodeE24               `protobuf:"bytes,18,opt,name=f_message,json=fMessage" json:"f_message,omitempty"`
+	FInline      *BoxE24                `protobuf:"bytes,19,opt,name=f_inline,json=fInline" json:"f_inline,omitempty"`
+	FDelimited   *NodeE24               `protobuf:"group,20,opt,name=NodeE24,json=fDelimited" json:"f_delimited,omitempty"`
+	ImpDouble    float64                `protobuf:"fixed64,31,opt,name=imp_double,json=impDouble" json:"imp_double,omitempty"`
+	ImpFloat     float32                `protobuf:"fixed32,32,opt,name=imp_float,json=impFloat" json:"imp_float,omitempty"`
+	ImpInt32     int32                  `protobuf:"varint,33,opt,name=imp_int32,json=impInt32" json:"imp_int32,omitempty"`
+	ImpInt64     int64                  `protobuf:"varint,34,opt,name=imp_int64,json=impInt64" json:"imp_int64,omitempty"`
+	ImpUint32    uint32                 `protobuf:"varint,35,opt,name=imp_uint32,json=impUint32" json:"imp_uint32,omitempty"`
+	ImpUint64    uint64                 `protobuf:"varint,36,opt,name=imp_uint64,json=impUint64" json:"imp_uint64,omitempty"`
+	ImpSint32    int32                  `protobuf:"zigzag32,37,opt,name=imp_sint32,json=impSint32" json:"imp_sint32,omitempty"`
+	ImpSint64    int64                  `protobuf:"zigzag64,38,opt,name=imp_sint64,json=impSint64" json:"imp_sint64,omitempty"`
+	ImpFixed32   uint32                 `protobuf:"fixed32,39,opt,name=imp_fixed32,json=impFixed32" json:"imp_fixed32,omitempty"`
+	ImpFixed64   uint64                 `protobuf:"fixed64,40,opt,name=imp_fixed64,json=impFixed64" json:"imp_fixed64,omitempty"`
+	ImpSfixed32  int32                  `protobuf:"fixed32,41,opt,name=imp_sfixed32,json=impSfixed32" json:"imp_sfixed32,omitempty"`
+	ImpSfixed64  int64                  `protobuf:"fixed64,42,opt,name=imp_sfixed64,json=impSfixed64" json:"imp_sfixed64,omitempty"`
+	ImpBool      bool                   `protobuf:"varint,43,opt,name=imp_bool,json=impBool" json:"imp_bool,omitempty"`
+	ImpString    string                 `protobuf:"bytes,44,opt,name=imp_string,json=impString" json:"imp_string,omitempty"`
+	ImpBytes     []byte                 `protobuf:"bytes,45,opt,name=imp_bytes,json=impBytes" json:"imp_bytes,omitempty"`
+	ImpOpen      OpenE24                `protobuf:"varint,46,opt,name=imp_open,json=impOpen,enum=testpb.hybrid.OpenE24" json:"imp_open,omitempty"`
+	RepDouble    []float64              `protobuf:"fixed64,61,rep,packed,name=rep_double,json=repDouble" json:"rep_double,omitempty"`
+	RepFloat     []float32              `protobuf:"fixed32,62,rep,packed,name=rep_float,json=repFloat" json:"rep_float,omitempty"`
+	RepInt32     []int32                `protobuf:"varint,63,rep,packed,name=rep_int32,json=repInt32" json:"rep_int32,omitempty"`
+	RepInt64     []int64                `protobuf:"varint,64,rep,packed,name=rep_int64,json=repInt64" json:"rep_int64,omitempty"`
+	RepUint32    []uint32               `protobuf:"varint,65,rep,packed,name=rep_uint32,json=repUint32" json:"rep_uint32,omitempty"`
+	RepUint64    []uint64               `protobuf:"varint,66,rep,packed,name=rep_uint64,json=repUint64" json:"rep_uint64,omitempty"`
+	RepSint32    []int32                `protobuf:"zigzag32,67,rep,packed,name=rep_sint32,json=repSint32" json:"rep_sint32,omitempty"`
+	RepSint64    []int64                `protobuf:"zigzag64,68,rep,packed,name=rep_sint64,json=repSint64" json:"rep_sint64,omitempty"`
+	RepFixed32   []uint32               `protobuf:"fixed32,69,rep,packed,name=rep_fixed32,json=repFixed32" json:"rep_fixed32,omitempty"`
+	RepFixed64   []uint64               `protobuf:"fixed64,70,rep,packed,name=rep_fixed64,json=repFixed64" json:"rep_fixed64,omitempty"`
+	RepSfixed32  []int32                `protobuf:"fixed32,71,rep,packed,name=rep_sfixed32,json=repSfixed32" json:"rep_sfixed32,omitempty"`
+	RepSfixed64  []int64                `protobuf:"fixed64,72,rep,packed,name=rep_sfixed64,json=repSfixed64" json:"rep_sfixed64,omitempty"`
+	RepBool      []bool                 `protobuf:"varint,73,rep,packed,name=rep_bool,json=repBool" json:"rep_bool,omitempty"`
+	RepString    []string               `protobuf:"bytes,74,rep,name=rep_string,json=repString" json:"rep_string,omitempty"`
+	RepBytes     [][]byte               `protobuf:"bytes,75,rep,name=rep_bytes,json=repBytes" json:"rep_bytes,omitempty"`
+	RepOpen      []OpenE24              `protobuf:"varint,76,rep,packed,name=rep_open,json=repOpen,enum=testpb.hybrid.OpenE24" json:"rep_open,omitempty"`
+	RepClosed    []ClosedE24            `protobuf:"varint,77,rep,packed,name=rep_closed,json=repClosed,enum=testpb.hybrid.ClosedE24" json:"rep_closed,omitempty"`
+	RepMessage   []*NodeE24             `protobuf:"bytes,78,rep,name=rep_message,json=repMessage" json:"rep_message,omitempty"`
+	RepInline    []*BoxE24              `protobuf:"bytes,79,rep,name=rep_inline,json=repInline" json:"rep_inline,omitempty"`
+	RepDelimited []*NodeE24             `protobuf:"group,80,rep,name=NodeE24,json=repDelimited" json:"rep_delimited,omitempty"`
+	RepExpanded  []int64                `protobuf:"varint,81,rep,name=rep_expanded,json=repExpanded" json:"rep_expanded,omitempty"`
+	MapToMessage map[string]*NodeE24    `protobuf:"bytes,90,rep,name=map_to_message,json=mapToMessage" json:"map_to_message,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	MapToDouble  map[int64]float64      `protobuf:"bytes,91,rep,name=map_to_double,json=mapToDouble" json:"map_to_double,omitempty" protobuf_key:"zigzag64,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	MapToEnum    map[bool]OpenE24       `protobuf:"bytes,92,rep,name=map_to_enum,json=mapToEnum" json:"map_to_enum,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=testpb.hybrid.OpenE24"`
+	MapToInline  map[uint32]*BoxE24     `protobuf:"bytes,93,rep,name=map_to_inline,json=mapToInline" json:"map_to_inline,omitempty" protobuf_key:"fixed32,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*AllE24_OneNumber
+	//	*AllE24_OneText
+	//	*AllE24_OneRaw
+	//	*AllE24_OneMessage
+	//	*AllE24_OneDelimited
+	//	*AllE24_OneClosed
+	//	*AllE24_OneInline
+	//	*AllE24_OneBool
+	Kind            isAllE24_Kind `protobuf_oneof:"kind"`
+	Unchecked       *string       `protobuf:"bytes,110,opt,name=unchecked" json:"unchecked,omitempty"`
+	Checked         *string       `protobuf:"bytes,111,opt,name=checked" json:"checked,omitempty"`
+	RepUnchecked    []string      `protobuf:"bytes,112,rep,name=rep_unchecked,json=repUnchecked" json:"rep_unchecked,omitempty"`
+	WithDefault     *int32        `protobuf:"varint,113,opt,name=with_default,json=withDefault,def=-5" json:"with_default,omitempty"`
+	TextDefault     *string       `protobuf:"bytes,114,opt,name=text_default,json=textDefault,def=d" json:"text_default,omitempty"`
+	Narrow8         *uint32       `protobuf:"varint,120,opt,name=narrow8" json:"narrow8,omitempty"`
+	Narrow16        int64         `protobuf:"varint,121,opt,name=narrow16" json:"narrow16,omitempty"`
+	NarrowClosed    *ClosedE24    `protobuf:"varint,122,opt,name=narrow_closed,json=narrowClosed,enum=testpb.hybrid.ClosedE24" json:"narrow_closed,omitempty"`
+	NarrowRep       []uint64      `protobuf:"varint,123,rep,packed,name=narrow_rep,json=narrowRep" json:"narrow_rep,omitempty"`
+	extensionFields protoimpl.ExtensionFields
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 // Default values for AllE24 fields.
@@ -221,448 +231,442 @@ func (x *AllE24) ProtoReflect() protoreflect.Message {
 }
 
 func (x *AllE24) GetFDouble() float64 {
-	if x != nil {
-		return x.xxx_hidden_FDouble
+	if x != nil && x.FDouble != nil {
+		return *x.FDouble
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFloat() float32 {
-	if x != nil {
-		return x.xxx_hidden_FFloat
+	if x != nil && x.FFloat != nil {
+		return *x.FFloat
 	}
 	return 0
 }
 
 func (x *AllE24) GetFInt32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FInt32
+	if x != nil && x.FInt32 != nil {
+		return *x.FInt32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFInt64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FInt64
+	if x != nil && x.FInt64 != nil {
+		return *x.FInt64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFUint32() uint32 {
-	if x != nil {
-		return x.xxx_hidden_FUint32
+	if x != nil && x.FUint32 != nil {
+		return *x.FUint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFUint64() uint64 {
-	if x != nil {
-		return x.xxx_hidden_FUint64
+	if x != nil && x.FUint64 != nil {
+		return *x.FUint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSint32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FSint32
+	if x != nil && x.FSint32 != nil {
+		return *x.FSint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSint64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FSint64
+	if x != nil && x.FSint64 != nil {
+		return *x.FSint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFixed32() uint32 {
-	if x != nil {
-		return x.xxx_hidden_FFixed32
+	if x != nil && x.FFixed32 != nil {
+		return *x.FFixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFixed64() uint64 {
-	if x != nil {
-		return x.xxx_hidden_FFixed64
+	if x != nil && x.FFixed64 != nil {
+		return *x.FFixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSfixed32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FSfixed32
+	if x != nil && x.FSfixed32 != nil {
+		return *x.FSfixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSfixed64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FSfixed64
+	if x != nil && x.FSfixed64 != nil {
+		return *x.FSfixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFBool() bool {
-	if x != nil {
-		return x.xxx_hidden_FBool
+	if x != nil && x.FBool != nil {
+		return *x.FBool
 	}
 	return false
 }
 
 func (x *AllE24) GetFString() string {
-	if x != nil {
-		if x.xxx_hidden_FString != nil {
-			return *x.xxx_hidden_FString
-		}
-		return ""
+	if x != nil && x.FString != nil {
+		return *x.FString
 	}
 	return ""
 }
 
 func (x *AllE24) GetFBytes() []byte {
 	if x != nil {
-		return x.xxx_hidden_FBytes
+		return x.FBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetFOpen() OpenE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[0]), 15) {
-			return x.xxx_hidden_FOpen
-		}
+	if x != nil && x.FOpen != nil {
+		return *x.FOpen
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
 func (x *AllE24) GetFClosed() ClosedE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[0]), 16) {
-			return x.xxx_hidden_FClosed
-		}
+	if x != nil && x.FClosed != nil {
+		return *x.FClosed
 	}
 	return ClosedE24_CLOSED_E24_FIRST
 }
 
 func (x *AllE24) GetFMessage() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_FMessage
+		return x.FMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetFInline() *BoxE24 {
 	if x != nil {
-		return x.xxx_hidden_FInline
+		return x.FInline
 	}
 	return nil
 }
 
 func (x *AllE24) GetFDelimited() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_FDelimited
+		return x.FDelimited
 	}
 	return nil
 }
 
 func (x *AllE24) GetImpDouble() float64 {
 	if x != nil {
-		return x.xxx_hidden_ImpDouble
+		return x.ImpDouble
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFloat() float32 {
 	if x != nil {
-		return x.xxx_hidden_ImpFloat
+		return x.ImpFloat
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpInt32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpInt32
+		return x.ImpInt32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpInt64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpInt64
+		return x.ImpInt64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpUint32() uint32 {
 	if x != nil {
-		return x.xxx_hidden_ImpUint32
+		return x.ImpUint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpUint64() uint64 {
 	if x != nil {
-		return x.xxx_hidden_ImpUint64
+		return x.ImpUint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSint32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpSint32
+		return x.ImpSint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSint64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpSint64
+		return x.ImpSint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFixed32() uint32 {
 	if x != nil {
-		return x.xxx_hidden_ImpFixed32
+		return x.ImpFixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFixed64() uint64 {
 	if x != nil {
-		return x.xxx_hidden_ImpFixed64
+		return x.ImpFixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSfixed32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpSfixed32
+		return x.ImpSfixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSfixed64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpSfixed64
+		return x.ImpSfixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpBool() bool {
 	if x != nil {
-		return x.xxx_hidden_ImpBool
+		return x.ImpBool
 	}
 	return false
 }
 
 func (x *AllE24) GetImpString() string {
 	if x != nil {
-		return x.xxx_hidden_ImpString
+		return x.ImpString
 	}
 	return ""
 }
 
 func (x *AllE24) GetImpBytes() []byte {
 	if x != nil {
-		return x.xxx_hidden_ImpBytes
+		return x.ImpBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetImpOpen() OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_ImpOpen
+		return x.ImpOpen
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
 func (x *AllE24) GetRepDouble() []float64 {
 	if x != nil {
-		return x.xxx_hidden_RepDouble
+		return x.RepDouble
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFloat() []float32 {
 	if x != nil {
-		return x.xxx_hidden_RepFloat
+		return x.RepFloat
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInt32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepInt32
+		return x.RepInt32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInt64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepInt64
+		return x.RepInt64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepUint32() []uint32 {
 	if x != nil {
-		return x.xxx_hidden_RepUint32
+		return x.RepUint32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepUint64() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_RepUint64
+		return x.RepUint64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSint32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepSint32
+		return x.RepSint32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSint64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepSint64
+		return x.RepSint64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFixed32() []uint32 {
 	if x != nil {
-		return x.xxx_hidden_RepFixed32
+		return x.RepFixed32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFixed64() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_RepFixed64
+		return x.RepFixed64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSfixed32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepSfixed32
+		return x.RepSfixed32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSfixed64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepSfixed64
+		return x.RepSfixed64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepBool() []bool {
 	if x != nil {
-		return x.xxx_hidden_RepBool
+		return x.RepBool
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepString() []string {
 	if x != nil {
-		return x.xxx_hidden_RepString
+		return x.RepString
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepBytes() [][]byte {
 	if x != nil {
-		return x.xxx_hidden_RepBytes
+		return x.RepBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepOpen() []OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_RepOpen
+		return x.RepOpen
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepClosed() []ClosedE24 {
 	if x != nil {
-		return x.xxx_hidden_RepClosed
+		return x.RepClosed
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepMessage() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_RepMessage != nil {
-			return *x.xxx_hidden_RepMessage
-		}
+		return x.RepMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInline() []*BoxE24 {
 	if x != nil {
-		if x.xxx_hidden_RepInline != nil {
-			return *x.xxx_hidden_RepInline
-		}
+		return x.RepInline
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepDelimited() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_RepDelimited != nil {
-			return *x.xxx_hidden_RepDelimited
-		}
+		return x.RepDelimited
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepExpanded() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepExpanded
+		return x.RepExpanded
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToMessage() map[string]*NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToMessage
+		return x.MapToMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToDouble() map[int64]float64 {
 	if x != nil {
-		return x.xxx_hidden_MapToDouble
+		return x.MapToDouble
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToEnum() map[bool]OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToEnum
+		return x.MapToEnum
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToInline() map[uint32]*BoxE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToInline
+		return x.MapToInline
+	}
+	return nil
+}
+
+func (x *AllE24) GetKind() isAllE24_Kind {
+	if x != nil {
+		return x.Kind
 	}
 	return nil
 }
 
 func (x *AllE24) GetOneNumber() uint64 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneNumber); ok {
+		if x, ok := x.Kind.(*AllE24_OneNumber); ok {
 			return x.OneNumber
 		}
 	}
@@ -671,7 +675,7 @@ func (x *AllE24) GetOneNumber() uint64 {
 
 func (x *AllE24) GetOneText() string {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneText); ok {
+		if x, ok := x.Kind.(*AllE24_OneText); ok {
 			return x.OneText
 		}
 	}
@@ -680,7 +684,7 @@ func (x *AllE24) GetOneText() string {
 
 func (x *AllE24) GetOneRaw() []byte {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneRaw); ok {
+		if x, ok := x.Kind.(*AllE24_OneRaw); ok {
 			return x.OneRaw
 		}
 	}
@@ -689,7 +693,7 @@ func (x *AllE24) GetOneRaw() []byte {
 
 func (x *AllE24) GetOneMessage() *NodeE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneMessage); ok {
+		if x, ok := x.Kind.(*AllE24_OneMessage); ok {
 			return x.OneMessage
 		}
 	}
@@ -698,7 +702,7 @@ func (x *AllE24) GetOneMessage() *NodeE24 {
 
 func (x *AllE24) GetOneDelimited() *NodeE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited); ok {
+		if x, ok := x.Kind.(*AllE24_OneDelimited); ok {
 			return x.OneDelimited
 		}
 	}
@@ -707,7 +711,7 @@ func (x *AllE24) GetOneDelimited() *NodeE24 {
 
 func (x *AllE24) GetOneClosed() ClosedE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneClosed); ok {
+		if x, ok := x.Kind.(*AllE24_OneClosed); ok {
 			return x.OneClosed
 		}
 	}
@@ -716,7 +720,7 @@ func (x *AllE24) GetOneClosed() ClosedE24 {
 
 func (x *AllE24) GetOneInline() *BoxE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneInline); ok {
+		if x, ok := x.Kind.(*AllE24_OneInline); ok {
 			return x.OneInline
 		}
 	}
@@ -725,7 +729,7 @@ func (x *AllE24) GetOneInline() *BoxE24 {
 
 func (x *AllE24) GetOneBool() bool {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneBool); ok {
+		if x, ok := x.Kind.(*AllE24_OneBool); ok {
 			return x.OneBool
 		}
 	}
@@ -733,591 +737,553 @@ func (x *AllE24) GetOneBool() bool {
 }
 
 func (x *AllE24) GetUnchecked() string {
-	if x != nil {
-		if x.xxx_hidden_Unchecked != nil {
-			return *x.xxx_hidden_Unchecked
-		}
-		return ""
+	if x != nil && x.Unchecked != nil {
+		return *x.Unchecked
 	}
 	return ""
 }
 
 func (x *AllE24) GetChecked() string {
-	if x != nil {
-		if x.xxx_hidden_Checked != nil {
-			return *x.xxx_hidden_Checked
-		}
-		return ""
+	if x != nil && x.Checked != nil {
+		return *x.Checked
 	}
 	return ""
 }
 
 func (x *AllE24) GetRepUnchecked() []string {
 	if x != nil {
-		return x.xxx_hidden_RepUnchecked
+		return x.RepUnchecked
 	}
 	return nil
 }
 
 func (x *AllE24) GetWithDefault() int32 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 65) {
-			return x.xxx_hidden_WithDefault
-		}
+	if x != nil && x.WithDefault != nil {
+		return *x.WithDefault
 	}
 	return Default_AllE24_WithDefault
 }
 
 func (x *AllE24) GetTextDefault() string {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 66) {
-			if x.xxx_hidden_TextDefault != nil {
-				return *x.xxx_hidden_TextDefault
-			}
-			return Default_AllE24_TextDefault
-		}
+	if x != nil && x.TextDefault != nil {
+		return *x.TextDefault
 	}
 	return Default_AllE24_TextDefault
 }
 
 func (x *AllE24) GetNarrow8() uint32 {
-	if x != nil {
-		return x.xxx_hidden_Narrow8
+	if x != nil && x.Narrow8 != nil {
+		return *x.Narrow8
 	}
 	return 0
 }
 
 func (x *AllE24) GetNarrow16() int64 {
 	if x != nil {
-		return x.xxx_hidden_Narrow16
+		return x.Narrow16
 	}
 	return 0
 }
 
 func (x *AllE24) GetNarrowClosed() ClosedE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 69) {
-			return x.xxx_hidden_NarrowClosed
-		}
+	if x != nil && x.NarrowClosed != nil {
+		return *x.NarrowClosed
 	}
 	return ClosedE24_CLOSED_E24_FIRST
 }
 
 func (x *AllE24) GetNarrowRep() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_NarrowRep
+		return x.NarrowRep
 	}
 	return nil
 }
 
 func (x *AllE24) SetFDouble(v float64) {
-	x.xxx_hidden_FDouble = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 71)
+	x.FDouble = &v
 }
 
 func (x *AllE24) SetFFloat(v float32) {
-	x.xxx_hidden_FFloat = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 1, 71)
+	x.FFloat = &v
 }
 
 func (x *AllE24) SetFInt32(v int32) {
-	x.xxx_hidden_FInt32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 2, 71)
+	x.FInt32 = &v
 }
 
 func (x *AllE24) SetFInt64(v int64) {
-	x.xxx_hidden_FInt64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 3, 71)
+	x.FInt64 = &v
 }
 
 func (x *AllE24) SetFUint32(v uint32) {
-	x.xxx_hidden_FUint32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 4, 71)
+	x.FUint32 = &v
 }
 
 func (x *AllE24) SetFUint64(v uint64) {
-	x.xxx_hidden_FUint64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 5, 71)
+	x.FUint64 = &v
 }
 
 func (x *AllE24) SetFSint32(v int32) {
-	x.xxx_hidden_FSint32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 6, 71)
+	x.FSint32 = &v
 }
 
 func (x *AllE24) SetFSint64(v int64) {
-	x.xxx_hidden_FSint64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 7, 71)
+	x.FSint64 = &v
 }
 
 func (x *AllE24) SetFFixed32(v uint32) {
-	x.xxx_hidden_FFixed32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 8, 71)
+	x.FFixed32 = &v
 }
 
 func (x *AllE24) SetFFixed64(v uint64) {
-	x.xxx_hidden_FFixed64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 9, 71)
+	x.FFixed64 = &v
 }
 
 func (x *AllE24) SetFSfixed32(v int32) {
-	x.xxx_hidden_FSfixed32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 10, 71)
+	x.FSfixed32 = &v
 }
 
 func (x *AllE24) SetFSfixed64(v int64) {
-	x.xxx_hidden_FSfixed64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 11, 71)
+	x.FSfixed64 = &v
 }
 
 func (x *AllE24) SetFBool(v bool) {
-	x.xxx_hidden_FBool = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 12, 71)
+	x.FBool = &v
 }
 
 func (x *AllE24) SetFString(v string) {
-	x.xxx_hidden_FString = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 13, 71)
+	x.FString = &v
 }
 
 func (x *AllE24) SetFBytes(v []byte) {
 	if v == nil {
 		v = []byte{}
 	}
-	x.xxx_hidden_FBytes = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 14, 71)
+	x.FBytes = v
 }
 
 func (x *AllE24) SetFOpen(v OpenE24) {
-	x.xxx_hidden_FOpen = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 15, 71)
+	x.FOpen = &v
 }
 
 func (x *AllE24) SetFClosed(v ClosedE24) {
-	x.xxx_hidden_FClosed = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 16, 71)
+	x.FClosed = &v
 }
 
 func (x *AllE24) SetFMessage(v *NodeE24) {
-	x.xxx_hidden_FMessage = v
+	x.FMessage = v
 }
 
 func (x *AllE24) SetFInline(v *BoxE24) {
-	x.xxx_hidden_FInline = v
+	x.FInline = v
 }
 
 func (x *AllE24) SetFDelimited(v *NodeE24) {
-	x.xxx_hidden_FDelimited = v
+	x.FDelimited = v
 }
 
 func (x *AllE24) SetImpDouble(v float64) {
-	x.xxx_hidden_ImpDouble = v
+	x.ImpDouble = v
 }
 
 func (x *AllE24) SetImpFloat(v float32) {
-	x.xxx_hidden_ImpFloat = v
+	x.ImpFloat = v
 }
 
 func (x *AllE24) SetImpInt32(v int32) {
-	x.xxx_hidden_ImpInt32 = v
+	x.ImpInt32 = v
 }
 
 func (x *AllE24) SetImpInt64(v int64) {
-	x.xxx_hidden_ImpInt64 = v
+	x.ImpInt64 = v
 }
 
 func (x *AllE24) SetImpUint32(v uint32) {
-	x.xxx_hidden_ImpUint32 = v
+	x.ImpUint32 = v
 }
 
 func (x *AllE24) SetImpUint64(v uint64) {
-	x.xxx_hidden_ImpUint64 = v
+	x.ImpUint64 = v
 }
 
 func (x *AllE24) SetImpSint32(v int32) {
-	x.xxx_hidden_ImpSint32 = v
+	x.ImpSint32 = v
 }
 
 func (x *AllE24) SetImpSint64(v int64) {
-	x.xxx_hidden_ImpSint64 = v
+	x.ImpSint64 = v
 }
 
 func (x *AllE24) SetImpFixed32(v uint32) {
-	x.xxx_hidden_ImpFixed32 = v
+	x.ImpFixed32 = v
 }
 
 func (x *AllE24) SetImpFixed64(v uint64) {
-	x.xxx_hidden_ImpFixed64 = v
+	x.ImpFixed64 = v
 }
 
 func (x *AllE24) SetImpSfixed32(v int32) {
-	x.xxx_hidden_ImpSfixed32 = v
+	x.ImpSfixed32 = v
 }
 
 func (x *AllE24) SetImpSfixed64(v int64) {
-	x.xxx_hidden_ImpSfixed64 = v
+	x.ImpSfixed64 = v
 }
 
 func (x *AllE24) SetImpBool(v bool) {
-	x.xxx_hidden_ImpBool = v
+	x.ImpBool = v
 }
 
 func (x *AllE24) SetImpString(v string) {
-	x.xxx_hidden_ImpString = v
+	x.ImpString = v
 }
 
 func (x *AllE24) SetImpBytes(v []byte) {
 	if v == nil {
 		v = []byte{}
 	}
-	x.xxx_hidden_ImpBytes = v
+	x.ImpBytes = v
 }
 
 func (x *AllE24) SetImpOpen(v OpenE24) {
-	x.xxx_hidden_ImpOpen = v
+	x.ImpOpen = v
 }
 
 func (x *AllE24) SetRepDouble(v []float64) {
-	x.xxx_hidden_RepDouble = v
+	x.RepDouble = v
 }
 
 func (x *AllE24) SetRepFloat(v []float32) {
-	x.xxx_hidden_RepFloat = v
+	x.RepFloat = v
 }
 
 func (x *AllE24) SetRepInt32(v []int32) {
-	x.xxx_hidden_RepInt32 = v
+	x.RepInt32 = v
 }
 
 func (x *AllE24) SetRepInt64(v []int64) {
-	x.xxx_hidden_RepInt64 = v
+	x.RepInt64 = v
 }
 
 func (x *AllE24) SetRepUint32(v []uint32) {
-	x.xxx_hidden_RepUint32 = v
+	x.RepUint32 = v
 }
 
 func (x *AllE24) SetRepUint64(v []uint64) {
-	x.xxx_hidden_RepUint64 = v
+	x.RepUint64 = v
 }
 
 func (x *AllE24) SetRepSint32(v []int32) {
-	x.xxx_hidden_RepSint32 = v
+	x.RepSint32 = v
 }
 
 func (x *AllE24) SetRepSint64(v []int64) {
-	x.xxx_hidden_RepSint64 = v
+	x.RepSint64 = v
 }
 
 func (x *AllE24) SetRepFixed32(v []uint32) {
-	x.xxx_hidden_RepFixed32 = v
+	x.RepFixed32 = v
 }
 
 func (x *AllE24) SetRepFixed64(v []uint64) {
-	x.xxx_hidden_RepFixed64 = v
+	x.RepFixed64 = v
 }
 
 func (x *AllE24) SetRepSfixed32(v []int32) {
-	x.xxx_hidden_RepSfixed32 = v
+	x.RepSfixed32 = v
 }
 
 func (x *AllE24) SetRepSfixed64(v []int64) {
-	x.xxx_hidden_RepSfixed64 = v
+	x.RepSfixed64 = v
 }
 
 func (x *AllE24) SetRepBool(v []bool) {
-	x.xxx_hidden_RepBool = v
+	x.RepBool = v
 }
 
 func (x *AllE24) SetRepString(v []string) {
-	x.xxx_hidden_RepString = v
+	x.RepString = v
 }
 
 func (x *AllE24) SetRepBytes(v [][]byte) {
-	x.xxx_hidden_RepBytes = v
+	x.RepBytes = v
 }
 
 func (x *AllE24) SetRepOpen(v []OpenE24) {
-	x.xxx_hidden_RepOpen = v
+	x.RepOpen = v
 }
 
 func (x *AllE24) SetRepClosed(v []ClosedE24) {
-	x.xxx_hidden_RepClosed = v
+	x.RepClosed = v
 }
 
 func (x *AllE24) SetRepMessage(v []*NodeE24) {
-	x.xxx_hidden_RepMessage = &v
+	x.RepMessage = v
 }
 
 func (x *AllE24) SetRepInline(v []*BoxE24) {
-	x.xxx_hidden_RepInline = &v
+	x.RepInline = v
 }
 
 func (x *AllE24) SetRepDelimited(v []*NodeE24) {
-	x.xxx_hidden_RepDelimited = &v
+	x.RepDelimited = v
 }
 
 func (x *AllE24) SetRepExpanded(v []int64) {
-	x.xxx_hidden_RepExpanded = v
+	x.RepExpanded = v
 }
 
 func (x *AllE24) SetMapToMessage(v map[string]*NodeE24) {
-	x.xxx_hidden_MapToMessage = v
+	x.MapToMessage = v
 }
 
 func (x *AllE24) SetMapToDouble(v map[int64]float64) {
-	x.xxx_hidden_MapToDouble = v
+	x.MapToDouble = v
 }
 
 func (x *AllE24) SetMapToEnum(v map[bool]OpenE24) {
-	x.xxx_hidden_MapToEnum = v
+	x.MapToEnum = v
 }
 
 func (x *AllE24) SetMapToInline(v map[uint32]*BoxE24) {
-	x.xxx_hidden_MapToInline = v
+	x.MapToInline = v
 }
 
 func (x *AllE24) SetOneNumber(v uint64) {
-	x.xxx_hidden_Kind = &allE24_OneNumber{v}
+	x.Kind = &AllE24_OneNumber{v}
 }
 
 func (x *AllE24) SetOneText(v string) {
-	x.xxx_hidden_Kind = &allE24_OneText{v}
+	x.Kind = &AllE24_OneText{v}
 }
 
 func (x *AllE24) SetOneRaw(v []byte) {
 	if v == nil {
 		v = []byte{}
 	}
-	x.xxx_hidden_Kind = &allE24_OneRaw{v}
+	x.Kind = &AllE24_OneRaw{v}
 }
 
 func (x *AllE24) SetOneMessage(v *NodeE24) {
 	if v == nil {
-		x.xxx_hidden_Kind = nil
+		x.Kind = nil
 		return
 	}
-	x.xxx_hidden_Kind = &allE24_OneMessage{v}
+	x.Kind = &AllE24_OneMessage{v}
 }
 
 func (x *AllE24) SetOneDelimited(v *NodeE24) {
 	if v == nil {
-		x.xxx_hidden_Kind = nil
+		x.Kind = nil
 		return
 	}
-	x.xxx_hidden_Kind = &allE24_OneDelimited{v}
+	x.Kind = &AllE24_OneDelimited{v}
 }
 
 func (x *AllE24) SetOneClosed(v ClosedE24) {
-	x.xxx_hidden_Kind = &allE24_OneClosed{v}
+	x.Kind = &AllE24_OneClosed{v}
 }
 
 func (x *AllE24) SetOneInline(v *BoxE24) {
 	if v == nil {
-		x.xxx_hidden_Kind = nil
+		x.Kind = nil
 		return
 	}
-	x.xxx_hidden_Kind = &allE24_OneInline{v}
+	x.Kind = &AllE24_OneInline{v}
 }
 
 func (x *AllE24) SetOneBool(v bool) {
-	x.xxx_hidden_Kind = &allE24_OneBool{v}
+	x.Kind = &AllE24_OneBool{v}
 }
 
 func (x *AllE24) SetUnchecked(v string) {
-	x.xxx_hidden_Unchecked = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[1]), 62, 71)
+	x.Unchecked = &v
 }
 
 func (x *AllE24) SetChecked(v string) {
-	x.xxx_hidden_Checked = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[1]), 63, 71)
+	x.Checked = &v
 }
 
 func (x *AllE24) SetRepUnchecked(v []string) {
-	x.xxx_hidden_RepUnchecked = v
+	x.RepUnchecked = v
 }
 
 func (x *AllE24) SetWithDefault(v int32) {
-	x.xxx_hidden_WithDefault = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 65, 71)
+	x.WithDefault = &v
 }
 
 func (x *AllE24) SetTextDefault(v string) {
-	x.xxx_hidden_TextDefault = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 66, 71)
+	x.TextDefault = &v
 }
 
 func (x *AllE24) SetNarrow8(v uint32) {
-	x.xxx_hidden_Narrow8 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 67, 71)
+	x.Narrow8 = &v
 }
 
 func (x *AllE24) SetNarrow16(v int64) {
-	x.xxx_hidden_Narrow16 = v
+	x.Narrow16 = v
 }
 
 func (x *AllE24) SetNarrowClosed(v ClosedE24) {
-	x.xxx_hidden_NarrowClosed = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 69, 71)
+	x.NarrowClosed = &v
 }
 
 func (x *AllE24) SetNarrowRep(v []uint64) {
-	x.xxx_hidden_NarrowRep = v
+	x.NarrowRep = v
 }
 
 func (x *AllE24) HasFDouble() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
+	return x.FDouble != nil
 }
 
 func (x *AllE24) HasFFloat() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 1)
+	return x.FFloat != nil
 }
 
 func (x *AllE24) HasFInt32() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 2)
+	return x.FInt32 != nil
 }
 
 func (x *AllE24) HasFInt64() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 3)
+	return x.FInt64 != nil
 }
 
 func (x *AllE24) HasFUint32() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 4)
+	return x.FUint32 != nil
 }
 
 func (x *AllE24) HasFUint64() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 5)
+	return x.FUint64 != nil
 }
 
 func (x *AllE24) HasFSint32() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 6)
+	return x.FSint32 != nil
 }
 
 func (x *AllE24) HasFSint64() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 7)
+	return x.FSint64 != nil
 }
 
 func (x *AllE24) HasFFixed32() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 8)
+	return x.FFixed32 != nil
 }
 
 func (x *AllE24) HasFFixed64() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 9)
+	return x.FFixed64 != nil
 }
 
 func (x *AllE24) HasFSfixed32() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 10)
+	return x.FSfixed32 != nil
 }
 
 func (x *AllE24) HasFSfixed64() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 11)
+	return x.FSfixed64 != nil
 }
 
 func (x *AllE24) HasFBool() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 12)
+	return x.FBool != nil
 }
 
 func (x *AllE24) HasFString() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 13)
+	return x.FString != nil
 }
 
 func (x *AllE24) HasFBytes() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 14)
+	return x.FBytes != nil
 }
 
 func (x *AllE24) HasFOpen() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 15)
+	return x.FOpen != nil
 }
 
 func (x *AllE24) HasFClosed() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 16)
+	return x.FClosed != nil
 }
 
 func (x *AllE24) HasFMessage() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_FMessage != nil
+	return x.FMessage != nil
 }
 
 func (x *AllE24) HasFInline() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_FInline != nil
+	return x.FInline != nil
 }
 
 func (x *AllE24) HasFDelimited() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_FDelimited != nil
+	return x.FDelimited != nil
 }
 
 func (x *AllE24) HasKind() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_Kind != nil
+	return x.Kind != nil
 }
 
 func (x *AllE24) HasOneNumber() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneNumber)
+	_, ok := x.Kind.(*AllE24_OneNumber)
 	return ok
 }
 
@@ -1325,7 +1291,7 @@ func (x *AllE24) HasOneText() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneText)
+	_, ok := x.Kind.(*AllE24_OneText)
 	return ok
 }
 
@@ -1333,7 +1299,7 @@ func (x *AllE24) HasOneRaw() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneRaw)
+	_, ok := x.Kind.(*AllE24_OneRaw)
 	return ok
 }
 
@@ -1341,7 +1307,7 @@ func (x *AllE24) HasOneMessage() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneMessage)
+	_, ok := x.Kind.(*AllE24_OneMessage)
 	return ok
 }
 
@@ -1349,7 +1315,7 @@ func (x *AllE24) HasOneDelimited() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited)
+	_, ok := x.Kind.(*AllE24_OneDelimited)
 	return ok
 }
 
@@ -1357,7 +1323,7 @@ func (x *AllE24) HasOneClosed() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneClosed)
+	_, ok := x.Kind.(*AllE24_OneClosed)
 	return ok
 }
 
@@ -1365,7 +1331,7 @@ func (x *AllE24) HasOneInline() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneInline)
+	_, ok := x.Kind.(*AllE24_OneInline)
 	return ok
 }
 
@@ -1373,7 +1339,7 @@ func (x *AllE24) HasOneBool() bool {
 	if x == nil {
 		return false
 	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneBool)
+	_, ok := x.Kind.(*AllE24_OneBool)
 	return ok
 }
 
@@ -1381,219 +1347,198 @@ func (x *AllE24) HasUnchecked() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[1]), 62)
+	return x.Unchecked != nil
 }
 
 func (x *AllE24) HasChecked() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[1]), 63)
+	return x.Checked != nil
 }
 
 func (x *AllE24) HasWithDefault() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 65)
+	return x.WithDefault != nil
 }
 
 func (x *AllE24) HasTextDefault() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 66)
+	return x.TextDefault != nil
 }
 
 func (x *AllE24) HasNarrow8() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 67)
+	return x.Narrow8 != nil
 }
 
 func (x *AllE24) HasNarrowClosed() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 69)
+	return x.NarrowClosed != nil
 }
 
 func (x *AllE24) ClearFDouble() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_FDouble = 0
+	x.FDouble = nil
 }
 
 func (x *AllE24) ClearFFloat() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 1)
-	x.xxx_hidden_FFloat = 0
+	x.FFloat = nil
 }
 
 func (x *AllE24) ClearFInt32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 2)
-	x.xxx_hidden_FInt32 = 0
+	x.FInt32 = nil
 }
 
 func (x *AllE24) ClearFInt64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 3)
-	x.xxx_hidden_FInt64 = 0
+	x.FInt64 = nil
 }
 
 func (x *AllE24) ClearFUint32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 4)
-	x.xxx_hidden_FUint32 = 0
+	x.FUint32 = nil
 }
 
 func (x *AllE24) ClearFUint64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 5)
-	x.xxx_hidden_FUint64 = 0
+	x.FUint64 = nil
 }
 
 func (x *AllE24) ClearFSint32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 6)
-	x.xxx_hidden_FSint32 = 0
+	x.FSint32 = nil
 }
 
 func (x *AllE24) ClearFSint64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 7)
-	x.xxx_hidden_FSint64 = 0
+	x.FSint64 = nil
 }
 
 func (x *AllE24) ClearFFixed32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 8)
-	x.xxx_hidden_FFixed32 = 0
+	x.FFixed32 = nil
 }
 
 func (x *AllE24) ClearFFixed64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 9)
-	x.xxx_hidden_FFixed64 = 0
+	x.FFixed64 = nil
 }
 
 func (x *AllE24) ClearFSfixed32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 10)
-	x.xxx_hidden_FSfixed32 = 0
+	x.FSfixed32 = nil
 }
 
 func (x *AllE24) ClearFSfixed64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 11)
-	x.xxx_hidden_FSfixed64 = 0
+	x.FSfixed64 = nil
 }
 
 func (x *AllE24) ClearFBool() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 12)
-	x.xxx_hidden_FBool = false
+	x.FBool = nil
 }
 
 func (x *AllE24) ClearFString() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 13)
-	x.xxx_hidden_FString = nil
+	x.FString = nil
 }
 
 func (x *AllE24) ClearFBytes() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 14)
-	x.xxx_hidden_FBytes = nil
+	x.FBytes = nil
 }
 
 func (x *AllE24) ClearFOpen() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 15)
-	x.xxx_hidden_FOpen = OpenE24_OPEN_E24_UNSPECIFIED
+	x.FOpen = nil
 }
 
 func (x *AllE24) ClearFClosed() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 16)
-	x.xxx_hidden_FClosed = ClosedE24_CLOSED_E24_FIRST
+	x.FClosed = nil
 }
 
 func (x *AllE24) ClearFMessage() {
-	x.xxx_hidden_FMessage = nil
+	x.FMessage = nil
 }
 
 func (x *AllE24) ClearFInline() {
-	x.xxx_hidden_FInline = nil
+	x.FInline = nil
 }
 
 func (x *AllE24) ClearFDelimited() {
-	x.xxx_hidden_FDelimited = nil
+	x.FDelimited = nil
 }
 
 func (x *AllE24) ClearKind() {
-	x.xxx_hidden_Kind = nil
+	x.Kind = nil
 }
 
 func (x *AllE24) ClearOneNumber() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneNumber); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneNumber); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneText() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneText); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneText); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneRaw() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneRaw); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneRaw); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneMessage() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneMessage); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneMessage); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneDelimited() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneDelimited); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneClosed() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneClosed); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneClosed); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneInline() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneInline); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneInline); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearOneBool() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneBool); ok {
-		x.xxx_hidden_Kind = nil
+	if _, ok := x.Kind.(*AllE24_OneBool); ok {
+		x.Kind = nil
 	}
 }
 
 func (x *AllE24) ClearUnchecked() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[1]), 62)
-	x.xxx_hidden_Unchecked = nil
+	x.Unchecked = nil
 }
 
 func (x *AllE24) ClearChecked() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[1]), 63)
-	x.xxx_hidden_Checked = nil
+	x.Checked = nil
 }
 
 func (x *AllE24) ClearWithDefault() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 65)
+	x.WithDefault = nil
 }
 
 func (x *AllE24) ClearTextDefault() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 66)
+	x.TextDefault = nil
 }
 
 func (x *AllE24) ClearNarrow8() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 67)
-	x.xxx_hidden_Narrow8 = 0
+	x.Narrow8 = nil
 }
 
 func (x *AllE24) ClearNarrowClosed() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 69)
-	x.xxx_hidden_NarrowClosed = ClosedE24_CLOSED_E24_FIRST
+	x.NarrowClosed = nil
 }
 
 const AllE24_Kind_not_set_case case_AllE24_Kind = 0
@@ -1610,22 +1555,22 @@ func (x *AllE24) WhichKind() case_AllE24_Kind {
 	if x == nil {
 		return AllE24_Kind_not_set_case
 	}
-	switch x.xxx_hidden_Kind.(type) {
-	case *allE24_OneNumber:
+	switch x.Kind.(type) {
+	case *AllE24_OneNumber:
 		return AllE24_OneNumber_case
-	case *allE24_OneText:
+	case *AllE24_OneText:
 		return AllE24_OneText_case
-	case *allE24_OneRaw:
+	case *AllE24_OneRaw:
 		return AllE24_OneRaw_case
-	case *allE24_OneMessage:
+	case *AllE24_OneMessage:
 		return AllE24_OneMessage_case
-	case *allE24_OneDelimited:
+	case *AllE24_OneDelimited:
 		return AllE24_OneDelimited_case
-	case *allE24_OneClosed:
+	case *AllE24_OneClosed:
 		return AllE24_OneClosed_case
-	case *allE24_OneInline:
+	case *AllE24_OneInline:
 		return AllE24_OneInline_case
-	case *allE24_OneBool:
+	case *AllE24_OneBool:
 		return AllE24_OneBool_case
 	default:
 		return AllE24_Kind_not_set_case
@@ -1696,7 +1641,7 @@ type AllE24_builder struct {
 	MapToDouble  map[int64]float64
 	MapToEnum    map[bool]OpenE24
 	MapToInline  map[uint32]*BoxE24
-	// Fields of oneof xxx_hidden_Kind:
+	// Fields of oneof Kind:
 	OneNumber    *uint64
 	OneText      *string
 	OneRaw       []byte
@@ -1705,7 +1650,7 @@ type AllE24_builder struct {
 	OneClosed    *ClosedE24
 	OneInline    *BoxE24
 	OneBool      *bool
-	// -- end of xxx_hidden_Kind
+	// -- end of Kind
 	Unchecked    *string
 	Checked      *string
 	RepUnchecked []string
@@ -1721,169 +1666,100 @@ func (b0 AllE24_builder) Build() *AllE24 {
 	m0 := &AllE24{}
 	b, x := &b0, m0
 	_, _ = b, x
-	if b.FDouble != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 71)
-		x.xxx_hidden_FDouble = *b.FDouble
-	}
-	if b.FFloat != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 1, 71)
-		x.xxx_hidden_FFloat = *b.FFloat
-	}
-	if b.FInt32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 2, 71)
-		x.xxx_hidden_FInt32 = *b.FInt32
-	}
-	if b.FInt64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 3, 71)
-		x.xxx_hidden_FInt64 = *b.FInt64
-	}
-	if b.FUint32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 4, 71)
-		x.xxx_hidden_FUint32 = *b.FUint32
-	}
-	if b.FUint64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 5, 71)
-		x.xxx_hidden_FUint64 = *b.FUint64
-	}
-	if b.FSint32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 6, 71)
-		x.xxx_hidden_FSint32 = *b.FSint32
-	}
-	if b.FSint64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 7, 71)
-		x.xxx_hidden_FSint64 = *b.FSint64
-	}
-	if b.FFixed32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 8, 71)
-		x.xxx_hidden_FFixed32 = *b.FFixed32
-	}
-	if b.FFixed64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 9, 71)
-		x.xxx_hidden_FFixed64 = *b.FFixed64
-	}
-	if b.FSfixed32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 10, 71)
-		x.xxx_hidden_FSfixed32 = *b.FSfixed32
-	}
-	if b.FSfixed64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 11, 71)
-		x.xxx_hidden_FSfixed64 = *b.FSfixed64
-	}
-	if b.FBool != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 12, 71)
-		x.xxx_hidden_FBool = *b.FBool
-	}
-	if b.FString != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 13, 71)
-		x.xxx_hidden_FString = b.FString
-	}
-	if b.FBytes != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 14, 71)
-		x.xxx_hidden_FBytes = b.FBytes
-	}
-	if b.FOpen != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 15, 71)
-		x.xxx_hidden_FOpen = *b.FOpen
-	}
-	if b.FClosed != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 16, 71)
-		x.xxx_hidden_FClosed = *b.FClosed
-	}
-	x.xxx_hidden_FMessage = b.FMessage
-	x.xxx_hidden_FInline = b.FInline
-	x.xxx_hidden_FDelimited = b.FDelimited
-	x.xxx_hidden_ImpDouble = b.ImpDouble
-	x.xxx_hidden_ImpFloat = b.ImpFloat
-	x.xxx_hidden_ImpInt32 = b.ImpInt32
-	x.xxx_hidden_ImpInt64 = b.ImpInt64
-	x.xxx_hidden_ImpUint32 = b.ImpUint32
-	x.xxx_hidden_ImpUint64 = b.ImpUint64
-	x.xxx_hidden_ImpSint32 = b.ImpSint32
-	x.xxx_hidden_ImpSint64 = b.ImpSint64
-	x.xxx_hidden_ImpFixed32 = b.ImpFixed32
-	x.xxx_hidden_ImpFixed64 = b.ImpFixed64
-	x.xxx_hidden_ImpSfixed32 = b.ImpSfixed32
-	x.xxx_hidden_ImpSfixed64 = b.ImpSfixed64
-	x.xxx_hidden_ImpBool = b.ImpBool
-	x.xxx_hidden_ImpString = b.ImpString
-	x.xxx_hidden_ImpBytes = b.ImpBytes
-	x.xxx_hidden_ImpOpen = b.ImpOpen
-	x.xxx_hidden_RepDouble = b.RepDouble
-	x.xxx_hidden_RepFloat = b.RepFloat
-	x.xxx_hidden_RepInt32 = b.RepInt32
-	x.xxx_hidden_RepInt64 = b.RepInt64
-	x.xxx_hidden_RepUint32 = b.RepUint32
-	x.xxx_hidden_RepUint64 = b.RepUint64
-	x.xxx_hidden_RepSint32 = b.RepSint32
-	x.xxx_hidden_RepSint64 = b.RepSint64
-	x.xxx_hidden_RepFixed32 = b.RepFixed32
-	x.xxx_hidden_RepFixed64 = b.RepFixed64
-	x.xxx_hidden_RepSfixed32 = b.RepSfixed32
-	x.xxx_hidden_RepSfixed64 = b.RepSfixed64
-	x.xxx_hidden_RepBool = b.RepBool
-	x.xxx_hidden_RepString = b.RepString
-	x.xxx_hidden_RepBytes = b.RepBytes
-	x.xxx_hidden_RepOpen = b.RepOpen
-	x.xxx_hidden_RepClosed = b.RepClosed
-	x.xxx_hidden_RepMessage = &b.RepMessage
-	x.xxx_hidden_RepInline = &b.RepInline
-	x.xxx_hidden_RepDelimited = &b.RepDelimited
-	x.xxx_hidden_RepExpanded = b.RepExpanded
-	x.xxx_hidden_MapToMessage = b.MapToMessage
-	x.xxx_hidden_MapToDouble = b.MapToDouble
-	x.xxx_hidden_MapToEnum = b.MapToEnum
-	x.xxx_hidden_MapToInline = b.MapToInline
+	x.FDouble = b.FDouble
+	x.FFloat = b.FFloat
+	x.FInt32 = b.FInt32
+	x.FInt64 = b.FInt64
+	x.FUint32 = b.FUint32
+	x.FUint64 = b.FUint64
+	x.FSint32 = b.FSint32
+	x.FSint64 = b.FSint64
+	x.FFixed32 = b.FFixed32
+	x.FFixed64 = b.FFixed64
+	x.FSfixed32 = b.FSfixed32
+	x.FSfixed64 = b.FSfixed64
+	x.FBool = b.FBool
+	x.FString = b.FString
+	x.FBytes = b.FBytes
+	x.FOpen = b.FOpen
+	x.FClosed = b.FClosed
+	x.FMessage = b.FMessage
+	x.FInline = b.FInline
+	x.FDelimited = b.FDelimited
+	x.ImpDouble = b.ImpDouble
+	x.ImpFloat = b.ImpFloat
+	x.ImpInt32 = b.ImpInt32
+	x.ImpInt64 = b.ImpInt64
+	x.ImpUint32 = b.ImpUint32
+	x.ImpUint64 = b.ImpUint64
+	x.ImpSint32 = b.ImpSint32
+	x.ImpSint64 = b.ImpSint64
+	x.ImpFixed32 = b.ImpFixed32
+	x.ImpFixed64 = b.ImpFixed64
+	x.ImpSfixed32 = b.ImpSfixed32
+	x.ImpSfixed64 = b.ImpSfixed64
+	x.ImpBool = b.ImpBool
+	x.ImpString = b.ImpString
+	x.ImpBytes = b.ImpBytes
+	x.ImpOpen = b.ImpOpen
+	x.RepDouble = b.RepDouble
+	x.RepFloat = b.RepFloat
+	x.RepInt32 = b.RepInt32
+	x.RepInt64 = b.RepInt64
+	x.RepUint32 = b.RepUint32
+	x.RepUint64 = b.RepUint64
+	x.RepSint32 = b.RepSint32
+	x.RepSint64 = b.RepSint64
+	x.RepFixed32 = b.RepFixed32
+	x.RepFixed64 = b.RepFixed64
+	x.RepSfixed32 = b.RepSfixed32
+	x.RepSfixed64 = b.RepSfixed64
+	x.RepBool = b.RepBool
+	x.RepString = b.RepString
+	x.RepBytes = b.RepBytes
+	x.RepOpen = b.RepOpen
+	x.RepClosed = b.RepClosed
+	x.RepMessage = b.RepMessage
+	x.RepInline = b.RepInline
+	x.RepDelimited = b.RepDelimited
+	x.RepExpanded = b.RepExpanded
+	x.MapToMessage = b.MapToMessage
+	x.MapToDouble = b.MapToDouble
+	x.MapToEnum = b.MapToEnum
+	x.MapToInline = b.MapToInline
 	if b.OneNumber != nil {
-		x.xxx_hidden_Kind = &allE24_OneNumber{*b.OneNumber}
+		x.Kind = &AllE24_OneNumber{*b.OneNumber}
 	}
 	if b.OneText != nil {
-		x.xxx_hidden_Kind = &allE24_OneText{*b.OneText}
+		x.Kind = &AllE24_OneText{*b.OneText}
 	}
 	if b.OneRaw != nil {
-		x.xxx_hidden_Kind = &allE24_OneRaw{b.OneRaw}
+		x.Kind = &AllE24_OneRaw{b.OneRaw}
 	}
 	if b.OneMessage != nil {
-		x.xxx_hidden_Kind = &allE24_OneMessage{b.OneMessage}
+		x.Kind = &AllE24_OneMessage{b.OneMessage}
 	}
 	if b.OneDelimited != nil {
-		x.xxx_hidden_Kind = &allE24_OneDelimited{b.OneDelimited}
+		x.Kind = &AllE24_OneDelimited{b.OneDelimited}
 	}
 	if b.OneClosed != nil {
-		x.xxx_hidden_Kind = &allE24_OneClosed{*b.OneClosed}
+		x.Kind = &AllE24_OneClosed{*b.OneClosed}
 	}
 	if b.OneInline != nil {
-		x.xxx_hidden_Kind = &allE24_OneInline{b.OneInline}
+		x.Kind = &AllE24_OneInline{b.OneInline}
 	}
 	if b.OneBool != nil {
-		x.xxx_hidden_Kind = &allE24_OneBool{*b.OneBool}
+		x.Kind = &AllE24_OneBool{*b.OneBool}
 	}
-	if b.Unchecked != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[1]), 62, 71)
-		x.xxx_hidden_Unchecked = b.Unchecked
-	}
-	if b.Checked != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[1]), 63, 71)
-		x.xxx_hidden_Checked = b.Checked
-	}
-	x.xxx_hidden_RepUnchecked = b.RepUnchecked
-	if b.WithDefault != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 65, 71)
-		x.xxx_hidden_WithDefault = *b.WithDefault
-	}
-	if b.TextDefault != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 66, 71)
-		x.xxx_hidden_TextDefault = b.TextDefault
-	}
-	if b.Narrow8 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 67, 71)
-		x.xxx_hidden_Narrow8 = *b.Narrow8
-	}
-	x.xxx_hidden_Narrow16 = b.Narrow16
-	if b.NarrowClosed != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 69, 71)
-		x.xxx_hidden_NarrowClosed = *b.NarrowClosed
-	}
-	x.xxx_hidden_NarrowRep = b.NarrowRep
+	x.Unchecked = b.Unchecked
+	x.Checked = b.Checked
+	x.RepUnchecked = b.RepUnchecked
+	x.WithDefault = b.WithDefault
+	x.TextDefault = b.TextDefault
+	x.Narrow8 = b.Narrow8
+	x.Narrow16 = b.Narrow16
+	x.NarrowClosed = b.NarrowClosed
+	x.NarrowRep = b.NarrowRep
 	return m0
 }
 
@@ -1901,67 +1777,65 @@ type isAllE24_Kind interface {
 	isAllE24_Kind()
 }
 
-type allE24_OneNumber struct {
+type AllE24_OneNumber struct {
 	OneNumber uint64 `protobuf:"varint,100,opt,name=one_number,json=oneNumber,oneof"`
 }
 
-type allE24_OneText struct {
+type AllE24_OneText struct {
 	OneText string `protobuf:"bytes,101,opt,name=one_text,json=oneText,oneof"`
 }
 
-type allE24_OneRaw struct {
+type AllE24_OneRaw struct {
 	OneRaw []byte `protobuf:"bytes,102,opt,name=one_raw,json=oneRaw,oneof"`
 }
 
-type allE24_OneMessage struct {
+type AllE24_OneMessage struct {
 	OneMessage *NodeE24 `protobuf:"bytes,103,opt,name=one_message,json=oneMessage,oneof"`
 }
 
-type allE24_OneDelimited struct {
+type AllE24_OneDelimited struct {
 	OneDelimited *NodeE24 `protobuf:"group,104,opt,name=NodeE24,json=oneDelimited,oneof"`
 }
 
-type allE24_OneClosed struct {
+type AllE24_OneClosed struct {
 	OneClosed ClosedE24 `protobuf:"varint,105,opt,name=one_closed,json=oneClosed,enum=testpb.hybrid.ClosedE24,oneof"`
 }
 
-type allE24_OneInline struct {
+type AllE24_OneInline struct {
 	OneInline *BoxE24 `protobuf:"bytes,106,opt,name=one_inline,json=oneInline,oneof"`
 }
 
-type allE24_OneBool struct {
+type AllE24_OneBool struct {
 	OneBool bool `protobuf:"varint,107,opt,name=one_bool,json=oneBool,oneof"`
 }
 
-func (*allE24_OneNumber) isAllE24_Kind() {}
+func (*AllE24_OneNumber) isAllE24_Kind() {}
 
-func (*allE24_OneText) isAllE24_Kind() {}
+func (*AllE24_OneText) isAllE24_Kind() {}
 
-func (*allE24_OneRaw) isAllE24_Kind() {}
+func (*AllE24_OneRaw) isAllE24_Kind() {}
 
-func (*allE24_OneMessage) isAllE24_Kind() {}
+func (*AllE24_OneMessage) isAllE24_Kind() {}
 
-func (*allE24_OneDelimited) isAllE24_Kind() {}
+func (*AllE24_OneDelimited) isAllE24_Kind() {}
 
-func (*allE24_OneClosed) isAllE24_Kind() {}
+func (*AllE24_OneClosed) isAllE24_Kind() {}
 
-func (*allE24_OneInline) isAllE24_Kind() {}
+func (*AllE24_OneInline) isAllE24_Kind() {}
 
-func (*allE24_OneBool) isAllE24_Kind() {}
+func (*AllE24_OneBool) isAllE24_Kind() {}
 
 type NodeE24 struct {
-	state                  protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_Name        *string                `protobuf:"bytes,1,opt,name=name"`
-	xxx_hidden_Child       *NodeE24               `protobuf:"bytes,2,opt,name=child"`
-	xxx_hidden_Kids        *[]*NodeE24            `protobuf:"bytes,3,rep,name=kids"`
-	xxx_hidden_ByNumber    map[int32]*NodeE24     `protobuf:"bytes,4,rep,name=by_number,json=byNumber" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_Raw         []byte                 `protobuf:"bytes,5,opt,name=raw"`
-	xxx_hidden_ImpRaw      []byte                 `protobuf:"bytes,6,opt,name=imp_raw,json=impRaw"`
-	XXX_raceDetectHookData protoimpl.RaceDetectHookData
-	XXX_presence           [1]uint32
-	extensionFields        protoimpl.ExtensionFields
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"hybrid.v1"`
+	Name            *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Child           *NodeE24               `protobuf:"bytes,2,opt,name=child" json:"child,omitempty"`
+	Kids            []*NodeE24             `protobuf:"bytes,3,rep,name=kids" json:"kids,omitempty"`
+	ByNumber        map[int32]*NodeE24     `protobuf:"bytes,4,rep,name=by_number,json=byNumber" json:"by_number,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Raw             []byte                 `protobuf:"bytes,5,opt,name=raw" json:"raw,omitempty"`
+	ImpRaw          []byte                 `protobuf:"bytes,6,opt,name=imp_raw,json=impRaw" json:"imp_raw,omitempty"`
+	extensionFields protoimpl.ExtensionFields
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *NodeE24) Reset() {
@@ -1990,117 +1864,108 @@ func (x *NodeE24) ProtoReflect() protoreflect.Message {
 }
 
 func (x *NodeE24) GetName() string {
-	if x != nil {
-		if x.xxx_hidden_Name != nil {
-			return *x.xxx_hidden_Name
-		}
-		return ""
+	if x != nil && x.Name != nil {
+		return *x.Name
 	}
 	return ""
 }
 
 func (x *NodeE24) GetChild() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_Child
+		return x.Child
 	}
 	return nil
 }
 
 func (x *NodeE24) GetKids() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_Kids != nil {
-			return *x.xxx_hidden_Kids
-		}
+		return x.Kids
 	}
 	return nil
 }
 
 func (x *NodeE24) GetByNumber() map[int32]*NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_ByNumber
+		return x.ByNumber
 	}
 	return nil
 }
 
 func (x *NodeE24) GetRaw() []byte {
 	if x != nil {
-		return x.xxx_hidden_Raw
+		return x.Raw
 	}
 	return nil
 }
 
 func (x *NodeE24) GetImpRaw() []byte {
 	if x != nil {
-		return x.xxx_hidden_ImpRaw
+		return x.ImpRaw
 	}
 	return nil
 }
 
 func (x *NodeE24) SetName(v string) {
-	x.xxx_hidden_Name = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 6)
+	x.Name = &v
 }
 
 func (x *NodeE24) SetChild(v *NodeE24) {
-	x.xxx_hidden_Child = v
+	x.Child = v
 }
 
 func (x *NodeE24) SetKids(v []*NodeE24) {
-	x.xxx_hidden_Kids = &v
+	x.Kids = v
 }
 
 func (x *NodeE24) SetByNumber(v map[int32]*NodeE24) {
-	x.xxx_hidden_ByNumber = v
+	x.ByNumber = v
 }
 
 func (x *NodeE24) SetRaw(v []byte) {
 	if v == nil {
 		v = []byte{}
 	}
-	x.xxx_hidden_Raw = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 4, 6)
+	x.Raw = v
 }
 
 func (x *NodeE24) SetImpRaw(v []byte) {
 	if v == nil {
 		v = []byte{}
 	}
-	x.xxx_hidden_ImpRaw = v
+	x.ImpRaw = v
 }
 
 func (x *NodeE24) HasName() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
+	return x.Name != nil
 }
 
 func (x *NodeE24) HasChild() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_Child != nil
+	return x.Child != nil
 }
 
 func (x *NodeE24) HasRaw() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 4)
+	return x.Raw != nil
 }
 
 func (x *NodeE24) ClearName() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_Name = nil
+	x.Name = nil
 }
 
 func (x *NodeE24) ClearChild() {
-	x.xxx_hidden_Child = nil
+	x.Child = nil
 }
 
 func (x *NodeE24) ClearRaw() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 4)
-	x.xxx_hidden_Raw = nil
+	x.Raw = nil
 }
 
 type NodeE24_builder struct {
@@ -2118,31 +1983,23 @@ func (b0 NodeE24_builder) Build() *NodeE24 {
 	m0 := &NodeE24{}
 	b, x := &b0, m0
 	_, _ = b, x
-	if b.Name != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 6)
-		x.xxx_hidden_Name = b.Name
-	}
-	x.xxx_hidden_Child = b.Child
-	x.xxx_hidden_Kids = &b.Kids
-	x.xxx_hidden_ByNumber = b.ByNumber
-	if b.Raw != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 4, 6)
-		x.xxx_hidden_Raw = b.Raw
-	}
-	x.xxx_hidden_ImpRaw = b.ImpRaw
+	x.Name = b.Name
+	x.Child = b.Child
+	x.Kids = b.Kids
+	x.ByNumber = b.ByNumber
+	x.Raw = b.Raw
+	x.ImpRaw = b.ImpRaw
 	return m0
 }
 
 type RequiredE24 struct {
-	state                  protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_Number      int32                  `protobuf:"varint,1,req,name=number"`
-	xxx_hidden_Text        *string                `protobuf:"bytes,2,req,name=text"`
-	xxx_hidden_Child       *RequiredE24           `protobuf:"bytes,3,opt,name=child"`
-	xxx_hidden_Kids        *[]*RequiredE24        `protobuf:"group,4,rep,name=RequiredE24,json=kids"`
-	XXX_raceDetectHookData protoimpl.RaceDetectHookData
-	XXX_presence           [1]uint32
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"hybrid.v1"`
+	Number        *int32                 `protobuf:"varint,1,req,name=number" json:"number,omitempty"`
+	Text          *string                `protobuf:"bytes,2,req,name=text" json:"text,omitempty"`
+	Child         *RequiredE24           `protobuf:"bytes,3,opt,name=child" json:"child,omitempty"`
+	Kids          []*RequiredE24         `protobuf:"group,4,rep,name=RequiredE24,json=kids" json:"kids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequiredE24) Reset() {
@@ -2171,89 +2028,80 @@ func (x *RequiredE24) ProtoReflect() protoreflect.Message {
 }
 
 func (x *RequiredE24) GetNumber() int32 {
-	if x != nil {
-		return x.xxx_hidden_Number
+	if x != nil && x.Number != nil {
+		return *x.Number
 	}
 	return 0
 }
 
 func (x *RequiredE24) GetText() string {
-	if x != nil {
-		if x.xxx_hidden_Text != nil {
-			return *x.xxx_hidden_Text
-		}
-		return ""
+	if x != nil && x.Text != nil {
+		return *x.Text
 	}
 	return ""
 }
 
 func (x *RequiredE24) GetChild() *RequiredE24 {
 	if x != nil {
-		return x.xxx_hidden_Child
+		return x.Child
 	}
 	return nil
 }
 
 func (x *RequiredE24) GetKids() []*RequiredE24 {
 	if x != nil {
-		if x.xxx_hidden_Kids != nil {
-			return *x.xxx_hidden_Kids
-		}
+		return x.Kids
 	}
 	return nil
 }
 
 func (x *RequiredE24) SetNumber(v int32) {
-	x.xxx_hidden_Number = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 4)
+	x.Number = &v
 }
 
 func (x *RequiredE24) SetText(v string) {
-	x.xxx_hidden_Text = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 1, 4)
+	x.Text = &v
 }
 
 func (x *RequiredE24) SetChild(v *RequiredE24) {
-	x.xxx_hidden_Child = v
+	x.Child = v
 }
 
 func (x *RequiredE24) SetKids(v []*RequiredE24) {
-	x.xxx_hidden_Kids = &v
+	x.Kids = v
 }
 
 func (x *RequiredE24) HasNumber() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
+	return x.Number != nil
 }
 
 func (x *RequiredE24) HasText() bool {
 	if x == nil {
 		return false
 	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 1)
+	return x.Text != nil
 }
 
 func (x *RequiredE24) HasChild() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_Child != nil
+	return x.Child != nil
 }
 
 func (x *RequiredE24) ClearNumber() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_Number = 0
+	x.Number = nil
 }
 
 func (x *RequiredE24) ClearText() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 1)
-	x.xxx_hidden_Text = nil
+	x.Text = nil
 }
 
 func (x *RequiredE24) ClearChild() {
-	x.xxx_hidden_Child = nil
+	x.Child = nil
 }
 
 type RequiredE24_builder struct {
@@ -2269,27 +2117,21 @@ func (b0 RequiredE24_builder) Build() *RequiredE24 {
 	m0 := &RequiredE24{}
 	b, x := &b0, m0
 	_, _ = b, x
-	if b.Number != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 4)
-		x.xxx_hidden_Number = *b.Number
-	}
-	if b.Text != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 1, 4)
-		x.xxx_hidden_Text = b.Text
-	}
-	x.xxx_hidden_Child = b.Child
-	x.xxx_hidden_Kids = &b.Kids
+	x.Number = b.Number
+	x.Text = b.Text
+	x.Child = b.Child
+	x.Kids = b.Kids
 	return m0
 }
 
 type BoxE24 struct {
-	state           protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_A    *PairE24               `protobuf:"bytes,1,opt,name=a"`
-	xxx_hidden_B    *PairE24               `protobuf:"bytes,2,opt,name=b"`
-	xxx_hidden_Lit  bool                   `protobuf:"varint,3,opt,name=lit"`
-	xxx_hidden_Open OpenE24                `protobuf:"varint,4,opt,name=open,enum=testpb.hybrid.OpenE24"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"hybrid.v1"`
+	A             *PairE24               `protobuf:"bytes,1,opt,name=a" json:"a,omitempty"`
+	B             *PairE24               `protobuf:"bytes,2,opt,name=b" json:"b,omitempty"`
+	Lit           bool                   `protobuf:"varint,3,opt,name=lit" json:"lit,omitempty"`
+	Open          OpenE24                `protobuf:"varint,4,opt,name=open,enum=testpb.hybrid.OpenE24" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BoxE24) Reset() {
@@ -2319,68 +2161,68 @@ func (x *BoxE24) ProtoReflect() protoreflect.Message {
 
 func (x *BoxE24) GetA() *PairE24 {
 	if x != nil {
-		return x.xxx_hidden_A
+		return x.A
 	}
 	return nil
 }
 
 func (x *BoxE24) GetB() *PairE24 {
 	if x != nil {
-		return x.xxx_hidden_B
+		return x.B
 	}
 	return nil
 }
 
 func (x *BoxE24) GetLit() bool {
 	if x != nil {
-		return x.xxx_hidden_Lit
+		return x.Lit
 	}
 	return false
 }
 
 func (x *BoxE24) GetOpen() OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_Open
+		return x.Open
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
 func (x *BoxE24) SetA(v *PairE24) {
-	x.xxx_hidden_A = v
+	x.A = v
 }
 
 func (x *BoxE24) SetB(v *PairE24) {
-	x.xxx_hidden_B = v
+	x.B = v
 }
 
 func (x *BoxE24) SetLit(v bool) {
-	x.xxx_hidden_Lit = v
+	x.Lit = v
 }
 
 func (x *BoxE24) SetOpen(v OpenE24) {
-	x.xxx_hidden_Open = v
+	x.Open = v
 }
 
 func (x *BoxE24) HasA() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_A != nil
+	return x.A != nil
 }
 
 func (x *BoxE24) HasB() bool {
 	if x == nil {
 		return false
 	}
-	return x.xxx_hidden_B != nil
+	return x.B != nil
 }
 
 func (x *BoxE24) ClearA() {
-	x.xxx_hidden_A = nil
+	x.A = nil
 }
 
 func (x *BoxE24) ClearB() {
-	x.xxx_hidden_B = nil
+	x.B = nil
 }
 
 type BoxE24_builder struct {
@@ -2396,17 +2238,17 @@ func (b0 BoxE24_builder) Build() *BoxE24 {
 	m0 := &BoxE24{}
 	b, x := &b0, m0
 	_, _ = b, x
-	x.xxx_hidden_A = b.A
-	x.xxx_hidden_B = b.B
-	x.xxx_hidden_Lit = b.Lit
-	x.xxx_hidden_Open = b.Open
+	x.A = b.A
+	x.B = b.B
+	x.Lit = b.Lit
+	x.Open = b.Open
 	return m0
 }
 
 type PairE24 struct {
-	state         protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_X  float32                `protobuf:"fixed32,1,opt,name=x"`
-	xxx_hidden_Y  uint64                 `protobuf:"varint,2,opt,name=y"`
+	state         protoimpl.MessageState `protogen:"hybrid.v1"`
+	X             float32                `protobuf:"fixed32,1,opt,name=x" json:"x,omitempty"`
+	Y             uint64                 `protobuf:"varint,2,opt,name=y" json:"y,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2438,24 +2280,24 @@ func (x *PairE24) ProtoReflect() protoreflect.Message {
 
 func (x *PairE24) GetX() float32 {
 	if x != nil {
-		return x.xxx_hidden_X
+		return x.X
 	}
 	return 0
 }
 
 func (x *PairE24) GetY() uint64 {
 	if x != nil {
-		return x.xxx_hidden_Y
+		return x.Y
 	}
 	return 0
 }
 
 func (x *PairE24) SetX(v float32) {
-	x.xxx_hidden_X = v
+	x.X = v
 }
 
 func (x *PairE24) SetY(v uint64) {
-	x.xxx_hidden_Y = v
+	x.Y = v
 }
 
 type PairE24_builder struct {
@@ -2469,8 +2311,8 @@ func (b0 PairE24_builder) Build() *PairE24 {
 	m0 := &PairE24{}
 	b, x := &b0, m0
 	_, _ = b, x
-	x.xxx_hidden_X = b.X
-	x.xxx_hidden_Y = b.Y
+	x.X = b.X
+	x.Y = b.Y
 	return m0
 }
 
@@ -2731,7 +2573,7 @@ const file_testpb_hybrid_edition2024_proto_rawDesc = "" +
 	"\n" +
 	"x24_double\x12\x15.testpb.hybrid.AllE24\x18\xed\a \x01(\x01R\tx24Double:J\n" +
 	"\bx24_node\x12\x16.testpb.hybrid.NodeE24\x18\xe8\a \x01(\v2\x16.testpb.hybrid.NodeE24R\ax24Node:0\n" +
-	"\ax24_raw\x12\x16.testpb.hybrid.NodeE24\x18\xe9\a \x01(\fR\x06x24RawB;Z9github.com/graven-rpc/graven/codec/internal/testpb/hybridb\beditionsp\xe9\a"
+	"\ax24_raw\x12\x16.testpb.hybrid.NodeE24\x18\xe9\a \x01(\fR\x06x24RawBCZ9github.com/graven-rpc/graven/codec/internal/testpb/hybrid\x92\x03\x05\xd2>\x02\x10\x02b\beditionsp\xe9\az!google/protobuf/go_features.proto"
 
 var file_testpb_hybrid_edition2024_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_testpb_hybrid_edition2024_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
@@ -2807,14 +2649,14 @@ func file_testpb_hybrid_edition2024_proto_init() {
 		return
 	}
 	file_testpb_hybrid_edition2024_proto_msgTypes[0].OneofWrappers = []any{
-		(*allE24_OneNumber)(nil),
-		(*allE24_OneText)(nil),
-		(*allE24_OneRaw)(nil),
-		(*allE24_OneMessage)(nil),
-		(*allE24_OneDelimited)(nil),
-		(*allE24_OneClosed)(nil),
-		(*allE24_OneInline)(nil),
-		(*allE24_OneBool)(nil),
+		(*AllE24_OneNumber)(nil),
+		(*AllE24_OneText)(nil),
+		(*AllE24_OneRaw)(nil),
+		(*AllE24_OneMessage)(nil),
+		(*AllE24_OneDelimited)(nil),
+		(*AllE24_OneClosed)(nil),
+		(*AllE24_OneInline)(nil),
+		(*AllE24_OneBool)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

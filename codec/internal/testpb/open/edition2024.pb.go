@@ -14,6 +14,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
+	sync "sync"
 	unsafe "unsafe"
 )
 
@@ -68,6 +69,11 @@ func (x OpenE24) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
+// Deprecated: Use OpenE24.Descriptor instead.
+func (OpenE24) EnumDescriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{0}
+}
+
 type ClosedE24 int32
 
 const (
@@ -109,84 +115,97 @@ func (x ClosedE24) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
+// Deprecated: Use ClosedE24.Descriptor instead.
+func (ClosedE24) EnumDescriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{1}
+}
+
 type AllE24 struct {
-	state                   protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_FDouble      float64                `protobuf:"fixed64,1,opt,name=f_double,json=fDouble"`
-	xxx_hidden_FFloat       float32                `protobuf:"fixed32,2,opt,name=f_float,json=fFloat"`
-	xxx_hidden_FInt32       int32                  `protobuf:"varint,3,opt,name=f_int32,json=fInt32"`
-	xxx_hidden_FInt64       int64                  `protobuf:"varint,4,opt,name=f_int64,json=fInt64"`
-	xxx_hidden_FUint32      uint32                 `protobuf:"varint,5,opt,name=f_uint32,json=fUint32"`
-	xxx_hidden_FUint64      uint64                 `protobuf:"varint,6,opt,name=f_uint64,json=fUint64"`
-	xxx_hidden_FSint32      int32                  `protobuf:"zigzag32,7,opt,name=f_sint32,json=fSint32"`
-	xxx_hidden_FSint64      int64                  `protobuf:"zigzag64,8,opt,name=f_sint64,json=fSint64"`
-	xxx_hidden_FFixed32     uint32                 `protobuf:"fixed32,9,opt,name=f_fixed32,json=fFixed32"`
-	xxx_hidden_FFixed64     uint64                 `protobuf:"fixed64,10,opt,name=f_fixed64,json=fFixed64"`
-	xxx_hidden_FSfixed32    int32                  `protobuf:"fixed32,11,opt,name=f_sfixed32,json=fSfixed32"`
-	xxx_hidden_FSfixed64    int64                  `protobuf:"fixed64,12,opt,name=f_sfixed64,json=fSfixed64"`
-	xxx_hidden_FBool        bool                   `protobuf:"varint,13,opt,name=f_bool,json=fBool"`
-	xxx_hidden_FString      *string                `protobuf:"bytes,14,opt,name=f_string,json=fString"`
-	xxx_hidden_FBytes       []byte                 `protobuf:"bytes,15,opt,name=f_bytes,json=fBytes"`
-	xxx_hidden_FOpen        OpenE24                `protobuf:"varint,16,opt,name=f_open,json=fOpen,enum=testpb.open.OpenE24"`
-	xxx_hidden_FClosed      ClosedE24              `protobuf:"varint,17,opt,name=f_closed,json=fClosed,enum=testpb.open.ClosedE24"`
-	xxx_hidden_FMessage     *NodeE24               `protobuf:"bytes,18,opt,name=f_message,json=fMessage"`
-	xxx_hidden_FInline      *BoxE24                `protobuf:"bytes,19,opt,name=f_inline,json=fInline"`
-	xxx_hidden_FDelimited   *NodeE24               `protobuf:"group,20,opt,name=NodeE24,json=fDelimited"`
-	xxx_hidden_ImpDouble    float64                `protobuf:"fixed64,31,opt,name=imp_double,json=impDouble"`
-	xxx_hidden_ImpFloat     float32                `protobuf:"fixed32,32,opt,name=imp_float,json=impFloat"`
-	xxx_hidden_ImpInt32     int32                  `protobuf:"varint,33,opt,name=imp_int32,json=impInt32"`
-	xxx_hidden_ImpInt64     int64                  `protobuf:"varint,34,opt,name=imp_int64,json=impInt64"`
-	xxx_hidden_ImpUint32    uint32                 `protobuf:"varint,35,opt,name=imp_uint32,json=impUint32"`
-	xxx_hidden_ImpUint64    uint64                 `protobuf:"varint,36,opt,name=imp_uint64,json=impUint64"`
-	xxx_hidden_ImpSint32    int32                  `protobuf:"zigzag32,37,opt,name=imp_sint32,json=impSint32"`
-	xxx_hidden_ImpSint64    int64                  `protobuf:"zigzag64,38,opt,name=imp_sint64,json=impSint64"`
-	xxx_hidden_ImpFixed32   uint32                 `protobuf:"fixed32,39,opt,name=imp_fixed32,json=impFixed32"`
-	xxx_hidden_ImpFixed64   uint64                 `protobuf:"fixed64,40,opt,name=imp_fixed64,json=impFixed64"`
-	xxx_hidden_ImpSfixed32  int32                  `protobuf:"fixed32,41,opt,name=imp_sfixed32,json=impSfixed32"`
-	xxx_hidden_ImpSfixed64  int64                  `protobuf:"fixed64,42,opt,name=imp_sfixed64,json=impSfixed64"`
-	xxx_hidden_ImpBool      bool                   `protobuf:"varint,43,opt,name=imp_bool,json=impBool"`
-	xxx_hidden_ImpString    string                 `protobuf:"bytes,44,opt,name=imp_string,json=impString"`
-	xxx_hidden_ImpBytes     []byte                 `protobuf:"bytes,45,opt,name=imp_bytes,json=impBytes"`
-	xxx_hidden_ImpOpen      OpenE24                `protobuf:"varint,46,opt,name=imp_open,json=impOpen,enum=testpb.open.OpenE24"`
-	xxx_hidden_RepDouble    []float64              `protobuf:"fixed64,61,rep,packed,name=rep_double,json=repDouble"`
-	xxx_hidden_RepFloat     []float32              `protobuf:"fixed32,62,rep,packed,name=rep_float,json=repFloat"`
-	xxx_hidden_RepInt32     []int32                `protobuf:"varint,63,rep,packed,name=rep_int32,json=repInt32"`
-	xxx_hidden_RepInt64     []int64                `protobuf:"varint,64,rep,packed,name=rep_int64,json=repInt64"`
-	xxx_hidden_RepUint32    []uint32               `protobuf:"varint,65,rep,packed,name=rep_uint32,json=repUint32"`
-	xxx_hidden_RepUint64    []uint64               `protobuf:"varint,66,rep,packed,name=rep_uint64,json=repUint64"`
-	xxx_hidden_RepSint32    []int32                `protobuf:"zigzag32,67,rep,packed,name=rep_sint32,json=repSint32"`
-	xxx_hidden_RepSint64    []int64                `protobuf:"zigzag64,68,rep,packed,name=rep_sint64,json=repSint64"`
-	xxx_hidden_RepFixed32   []uint32               `protobuf:"fixed32,69,rep,packed,name=rep_fixed32,json=repFixed32"`
-	xxx_hidden_RepFixed64   []uint64               `protobuf:"fixed64,70,rep,packed,name=rep_fixed64,json=repFixed64"`
-	xxx_hidden_RepSfixed32  []int32                `protobuf:"fixed32,71,rep,packed,name=rep_sfixed32,json=repSfixed32"`
-	xxx_hidden_RepSfixed64  []int64                `protobuf:"fixed64,72,rep,packed,name=rep_sfixed64,json=repSfixed64"`
-	xxx_hidden_RepBool      []bool                 `protobuf:"varint,73,rep,packed,name=rep_bool,json=repBool"`
-	xxx_hidden_RepString    []string               `protobuf:"bytes,74,rep,name=rep_string,json=repString"`
-	xxx_hidden_RepBytes     [][]byte               `protobuf:"bytes,75,rep,name=rep_bytes,json=repBytes"`
-	xxx_hidden_RepOpen      []OpenE24              `protobuf:"varint,76,rep,packed,name=rep_open,json=repOpen,enum=testpb.open.OpenE24"`
-	xxx_hidden_RepClosed    []ClosedE24            `protobuf:"varint,77,rep,packed,name=rep_closed,json=repClosed,enum=testpb.open.ClosedE24"`
-	xxx_hidden_RepMessage   *[]*NodeE24            `protobuf:"bytes,78,rep,name=rep_message,json=repMessage"`
-	xxx_hidden_RepInline    *[]*BoxE24             `protobuf:"bytes,79,rep,name=rep_inline,json=repInline"`
-	xxx_hidden_RepDelimited *[]*NodeE24            `protobuf:"group,80,rep,name=NodeE24,json=repDelimited"`
-	xxx_hidden_RepExpanded  []int64                `protobuf:"varint,81,rep,name=rep_expanded,json=repExpanded"`
-	xxx_hidden_MapToMessage map[string]*NodeE24    `protobuf:"bytes,90,rep,name=map_to_message,json=mapToMessage" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_MapToDouble  map[int64]float64      `protobuf:"bytes,91,rep,name=map_to_double,json=mapToDouble" protobuf_key:"zigzag64,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	xxx_hidden_MapToEnum    map[bool]OpenE24       `protobuf:"bytes,92,rep,name=map_to_enum,json=mapToEnum" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=testpb.open.OpenE24"`
-	xxx_hidden_MapToInline  map[uint32]*BoxE24     `protobuf:"bytes,93,rep,name=map_to_inline,json=mapToInline" protobuf_key:"fixed32,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_Kind         isAllE24_Kind          `protobuf_oneof:"kind"`
-	xxx_hidden_Unchecked    *string                `protobuf:"bytes,110,opt,name=unchecked"`
-	xxx_hidden_Checked      *string                `protobuf:"bytes,111,opt,name=checked"`
-	xxx_hidden_RepUnchecked []string               `protobuf:"bytes,112,rep,name=rep_unchecked,json=repUnchecked"`
-	xxx_hidden_WithDefault  int32                  `protobuf:"varint,113,opt,name=with_default,json=withDefault,def=-5"`
-	xxx_hidden_TextDefault  *string                `protobuf:"bytes,114,opt,name=text_default,json=textDefault,def=d"`
-	xxx_hidden_Narrow8      uint32                 `protobuf:"varint,120,opt,name=narrow8"`
-	xxx_hidden_Narrow16     int64                  `protobuf:"varint,121,opt,name=narrow16"`
-	xxx_hidden_NarrowClosed ClosedE24              `protobuf:"varint,122,opt,name=narrow_closed,json=narrowClosed,enum=testpb.open.ClosedE24"`
-	xxx_hidden_NarrowRep    []uint64               `protobuf:"varint,123,rep,packed,name=narrow_rep,json=narrowRep"`
-	XXX_raceDetectHookData  protoimpl.RaceDetectHookData
-	XXX_presence            [3]uint32
-	extensionFields         protoimpl.ExtensionFields
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	FDouble      *float64               `protobuf:"fixed64,1,opt,name=f_double,json=fDouble" json:"f_double,omitempty"`
+	FFloat       *float32               `protobuf:"fixed32,2,opt,name=f_float,json=fFloat" json:"f_float,omitempty"`
+	FInt32       *int32                 `protobuf:"varint,3,opt,name=f_int32,json=fInt32" json:"f_int32,omitempty"`
+	FInt64       *int64                 `protobuf:"varint,4,opt,name=f_int64,json=fInt64" json:"f_int64,omitempty"`
+	FUint32      *uint32                `protobuf:"varint,5,opt,name=f_uint32,json=fUint32" json:"f_uint32,omitempty"`
+	FUint64      *uint64                `protobuf:"varint,6,opt,name=f_uint64,json=fUint64" json:"f_uint64,omitempty"`
+	FSint32      *int32                 `protobuf:"zigzag32,7,opt,name=f_sint32,json=fSint32" json:"f_sint32,omitempty"`
+	FSint64      *int64                 `protobuf:"zigzag64,8,opt,name=f_sint64,json=fSint64" json:"f_sint64,omitempty"`
+	FFixed32     *uint32                `protobuf:"fixed32,9,opt,name=f_fixed32,json=fFixed32" json:"f_fixed32,omitempty"`
+	FFixed64     *uint64                `protobuf:"fixed64,10,opt,name=f_fixed64,json=fFixed64" json:"f_fixed64,omitempty"`
+	FSfixed32    *int32                 `protobuf:"fixed32,11,opt,name=f_sfixed32,json=fSfixed32" json:"f_sfixed32,omitempty"`
+	FSfixed64    *int64                 `protobuf:"fixed64,12,opt,name=f_sfixed64,json=fSfixed64" json:"f_sfixed64,omitempty"`
+	FBool        *bool                  `protobuf:"varint,13,opt,name=f_bool,json=fBool" json:"f_bool,omitempty"`
+	FString      *string                `protobuf:"bytes,14,opt,name=f_string,json=fString" json:"f_string,omitempty"`
+	FBytes       []byte                 `protobuf:"bytes,15,opt,name=f_bytes,json=fBytes" json:"f_bytes,omitempty"`
+	FOpen        *OpenE24               `protobuf:"varint,16,opt,name=f_open,json=fOpen,enum=testpb.open.OpenE24" json:"f_open,omitempty"`
+	FClosed      *ClosedE24             `protobuf:"varint,17,opt,name=f_closed,json=fClosed,enum=testpb.open.ClosedE24" json:"f_closed,omitempty"`
+	FMessage     *NodeE24               `protobuf:"bytes,18,opt,name=f_message,json=fMessage" json:"f_message,omitempty"`
+	FInline      *BoxE24                `protobuf:"bytes,19,opt,name=f_inline,json=fInline" json:"f_inline,omitempty"`
+	FDelimited   *NodeE24               `protobuf:"group,20,opt,name=NodeE24,json=fDelimited" json:"f_delimited,omitempty"`
+	ImpDouble    float64                `protobuf:"fixed64,31,opt,name=imp_double,json=impDouble" json:"imp_double,omitempty"`
+	ImpFloat     float32                `protobuf:"fixed32,32,opt,name=imp_float,json=impFloat" json:"imp_float,omitempty"`
+	ImpInt32     int32                  `protobuf:"varint,33,opt,name=imp_int32,json=impInt32" json:"imp_int32,omitempty"`
+	ImpInt64     int64                  `protobuf:"varint,34,opt,name=imp_int64,json=impInt64" json:"imp_int64,omitempty"`
+	ImpUint32    uint32                 `protobuf:"varint,35,opt,name=imp_uint32,json=impUint32" json:"imp_uint32,omitempty"`
+	ImpUint64    uint64                 `protobuf:"varint,36,opt,name=imp_uint64,json=impUint64" json:"imp_uint64,omitempty"`
+	ImpSint32    int32                  `protobuf:"zigzag32,37,opt,name=imp_sint32,json=impSint32" json:"imp_sint32,omitempty"`
+	ImpSint64    int64                  `protobuf:"zigzag64,38,opt,name=imp_sint64,json=impSint64" json:"imp_sint64,omitempty"`
+	ImpFixed32   uint32                 `protobuf:"fixed32,39,opt,name=imp_fixed32,json=impFixed32" json:"imp_fixed32,omitempty"`
+	ImpFixed64   uint64                 `protobuf:"fixed64,40,opt,name=imp_fixed64,json=impFixed64" json:"imp_fixed64,omitempty"`
+	ImpSfixed32  int32                  `protobuf:"fixed32,41,opt,name=imp_sfixed32,json=impSfixed32" json:"imp_sfixed32,omitempty"`
+	ImpSfixed64  int64                  `protobuf:"fixed64,42,opt,name=imp_sfixed64,json=impSfixed64" json:"imp_sfixed64,omitempty"`
+	ImpBool      bool                   `protobuf:"varint,43,opt,name=imp_bool,json=impBool" json:"imp_bool,omitempty"`
+	ImpString    string                 `protobuf:"bytes,44,opt,name=imp_string,json=impString" json:"imp_string,omitempty"`
+	ImpBytes     []byte                 `protobuf:"bytes,45,opt,name=imp_bytes,json=impBytes" json:"imp_bytes,omitempty"`
+	ImpOpen      OpenE24                `protobuf:"varint,46,opt,name=imp_open,json=impOpen,enum=testpb.open.OpenE24" json:"imp_open,omitempty"`
+	RepDouble    []float64              `protobuf:"fixed64,61,rep,packed,name=rep_double,json=repDouble" json:"rep_double,omitempty"`
+	RepFloat     []float32              `protobuf:"fixed32,62,rep,packed,name=rep_float,json=repFloat" json:"rep_float,omitempty"`
+	RepInt32     []int32                `protobuf:"varint,63,rep,packed,name=rep_int32,json=repInt32" json:"rep_int32,omitempty"`
+	RepInt64     []int64                `protobuf:"varint,64,rep,packed,name=rep_int64,json=repInt64" json:"rep_int64,omitempty"`
+	RepUint32    []uint32               `protobuf:"varint,65,rep,packed,name=rep_uint32,json=repUint32" json:"rep_uint32,omitempty"`
+	RepUint64    []uint64               `protobuf:"varint,66,rep,packed,name=rep_uint64,json=repUint64" json:"rep_uint64,omitempty"`
+	RepSint32    []int32                `protobuf:"zigzag32,67,rep,packed,name=rep_sint32,json=repSint32" json:"rep_sint32,omitempty"`
+	RepSint64    []int64                `protobuf:"zigzag64,68,rep,packed,name=rep_sint64,json=repSint64" json:"rep_sint64,omitempty"`
+	RepFixed32   []uint32               `protobuf:"fixed32,69,rep,packed,name=rep_fixed32,json=repFixed32" json:"rep_fixed32,omitempty"`
+	RepFixed64   []uint64               `protobuf:"fixed64,70,rep,packed,name=rep_fixed64,json=repFixed64" json:"rep_fixed64,omitempty"`
+	RepSfixed32  []int32                `protobuf:"fixed32,71,rep,packed,name=rep_sfixed32,json=repSfixed32" json:"rep_sfixed32,omitempty"`
+	RepSfixed64  []int64                `protobuf:"fixed64,72,rep,packed,name=rep_sfixed64,json=repSfixed64" json:"rep_sfixed64,omitempty"`
+	RepBool      []bool                 `protobuf:"varint,73,rep,packed,name=rep_bool,json=repBool" json:"rep_bool,omitempty"`
+	RepString    []string               `protobuf:"bytes,74,rep,name=rep_string,json=repString" json:"rep_string,omitempty"`
+	RepBytes     [][]byte               `protobuf:"bytes,75,rep,name=rep_bytes,json=repBytes" json:"rep_bytes,omitempty"`
+	RepOpen      []OpenE24              `protobuf:"varint,76,rep,packed,name=rep_open,json=repOpen,enum=testpb.open.OpenE24" json:"rep_open,omitempty"`
+	RepClosed    []ClosedE24            `protobuf:"varint,77,rep,packed,name=rep_closed,json=repClosed,enum=testpb.open.ClosedE24" json:"rep_closed,omitempty"`
+	RepMessage   []*NodeE24             `protobuf:"bytes,78,rep,name=rep_message,json=repMessage" json:"rep_message,omitempty"`
+	RepInline    []*BoxE24              `protobuf:"bytes,79,rep,name=rep_inline,json=repInline" json:"rep_inline,omitempty"`
+	RepDelimited []*NodeE24             `protobuf:"group,80,rep,name=NodeE24,json=repDelimited" json:"rep_delimited,omitempty"`
+	RepExpanded  []int64                `protobuf:"varint,81,rep,name=rep_expanded,json=repExpanded" json:"rep_expanded,omitempty"`
+	MapToMessage map[string]*NodeE24    `protobuf:"bytes,90,rep,name=map_to_message,json=mapToMessage" json:"map_to_message,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	MapToDouble  map[int64]float64      `protobuf:"bytes,91,rep,name=map_to_double,json=mapToDouble" json:"map_to_double,omitempty" protobuf_key:"zigzag64,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	MapToEnum    map[bool]OpenE24       `protobuf:"bytes,92,rep,name=map_to_enum,json=mapToEnum" json:"map_to_enum,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=testpb.open.OpenE24"`
+	MapToInline  map[uint32]*BoxE24     `protobuf:"bytes,93,rep,name=map_to_inline,json=mapToInline" json:"map_to_inline,omitempty" protobuf_key:"fixed32,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*AllE24_OneNumber
+	//	*AllE24_OneText
+	//	*AllE24_OneRaw
+	//	*AllE24_OneMessage
+	//	*AllE24_OneDelimited
+	//	*AllE24_OneClosed
+	//	*AllE24_OneInline
+	//	*AllE24_OneBool
+	Kind            isAllE24_Kind `protobuf_oneof:"kind"`
+	Unchecked       *string       `protobuf:"bytes,110,opt,name=unchecked" json:"unchecked,omitempty"`
+	Checked         *string       `protobuf:"bytes,111,opt,name=checked" json:"checked,omitempty"`
+	RepUnchecked    []string      `protobuf:"bytes,112,rep,name=rep_unchecked,json=repUnchecked" json:"rep_unchecked,omitempty"`
+	WithDefault     *int32        `protobuf:"varint,113,opt,name=with_default,json=withDefault,def=-5" json:"with_default,omitempty"`
+	TextDefault     *string       `protobuf:"bytes,114,opt,name=text_default,json=textDefault,def=d" json:"text_default,omitempty"`
+	Narrow8         *uint32       `protobuf:"varint,120,opt,name=narrow8" json:"narrow8,omitempty"`
+	Narrow16        int64         `protobuf:"varint,121,opt,name=narrow16" json:"narrow16,omitempty"`
+	NarrowClosed    *ClosedE24    `protobuf:"varint,122,opt,name=narrow_closed,json=narrowClosed,enum=testpb.open.ClosedE24" json:"narrow_closed,omitempty"`
+	NarrowRep       []uint64      `protobuf:"varint,123,rep,packed,name=narrow_rep,json=narrowRep" json:"narrow_rep,omitempty"`
+	extensionFields protoimpl.ExtensionFields
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 // Default values for AllE24 fields.
@@ -220,449 +239,448 @@ func (x *AllE24) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
+// Deprecated: Use AllE24.ProtoReflect.Descriptor instead.
+func (*AllE24) Descriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{0}
+}
+
 func (x *AllE24) GetFDouble() float64 {
-	if x != nil {
-		return x.xxx_hidden_FDouble
+	if x != nil && x.FDouble != nil {
+		return *x.FDouble
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFloat() float32 {
-	if x != nil {
-		return x.xxx_hidden_FFloat
+	if x != nil && x.FFloat != nil {
+		return *x.FFloat
 	}
 	return 0
 }
 
 func (x *AllE24) GetFInt32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FInt32
+	if x != nil && x.FInt32 != nil {
+		return *x.FInt32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFInt64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FInt64
+	if x != nil && x.FInt64 != nil {
+		return *x.FInt64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFUint32() uint32 {
-	if x != nil {
-		return x.xxx_hidden_FUint32
+	if x != nil && x.FUint32 != nil {
+		return *x.FUint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFUint64() uint64 {
-	if x != nil {
-		return x.xxx_hidden_FUint64
+	if x != nil && x.FUint64 != nil {
+		return *x.FUint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSint32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FSint32
+	if x != nil && x.FSint32 != nil {
+		return *x.FSint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSint64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FSint64
+	if x != nil && x.FSint64 != nil {
+		return *x.FSint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFixed32() uint32 {
-	if x != nil {
-		return x.xxx_hidden_FFixed32
+	if x != nil && x.FFixed32 != nil {
+		return *x.FFixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFFixed64() uint64 {
-	if x != nil {
-		return x.xxx_hidden_FFixed64
+	if x != nil && x.FFixed64 != nil {
+		return *x.FFixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSfixed32() int32 {
-	if x != nil {
-		return x.xxx_hidden_FSfixed32
+	if x != nil && x.FSfixed32 != nil {
+		return *x.FSfixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetFSfixed64() int64 {
-	if x != nil {
-		return x.xxx_hidden_FSfixed64
+	if x != nil && x.FSfixed64 != nil {
+		return *x.FSfixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetFBool() bool {
-	if x != nil {
-		return x.xxx_hidden_FBool
+	if x != nil && x.FBool != nil {
+		return *x.FBool
 	}
 	return false
 }
 
 func (x *AllE24) GetFString() string {
-	if x != nil {
-		if x.xxx_hidden_FString != nil {
-			return *x.xxx_hidden_FString
-		}
-		return ""
+	if x != nil && x.FString != nil {
+		return *x.FString
 	}
 	return ""
 }
 
 func (x *AllE24) GetFBytes() []byte {
 	if x != nil {
-		return x.xxx_hidden_FBytes
+		return x.FBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetFOpen() OpenE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[0]), 15) {
-			return x.xxx_hidden_FOpen
-		}
+	if x != nil && x.FOpen != nil {
+		return *x.FOpen
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
 func (x *AllE24) GetFClosed() ClosedE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[0]), 16) {
-			return x.xxx_hidden_FClosed
-		}
+	if x != nil && x.FClosed != nil {
+		return *x.FClosed
 	}
 	return ClosedE24_CLOSED_E24_FIRST
 }
 
 func (x *AllE24) GetFMessage() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_FMessage
+		return x.FMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetFInline() *BoxE24 {
 	if x != nil {
-		return x.xxx_hidden_FInline
+		return x.FInline
 	}
 	return nil
 }
 
 func (x *AllE24) GetFDelimited() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_FDelimited
+		return x.FDelimited
 	}
 	return nil
 }
 
 func (x *AllE24) GetImpDouble() float64 {
 	if x != nil {
-		return x.xxx_hidden_ImpDouble
+		return x.ImpDouble
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFloat() float32 {
 	if x != nil {
-		return x.xxx_hidden_ImpFloat
+		return x.ImpFloat
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpInt32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpInt32
+		return x.ImpInt32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpInt64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpInt64
+		return x.ImpInt64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpUint32() uint32 {
 	if x != nil {
-		return x.xxx_hidden_ImpUint32
+		return x.ImpUint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpUint64() uint64 {
 	if x != nil {
-		return x.xxx_hidden_ImpUint64
+		return x.ImpUint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSint32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpSint32
+		return x.ImpSint32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSint64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpSint64
+		return x.ImpSint64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFixed32() uint32 {
 	if x != nil {
-		return x.xxx_hidden_ImpFixed32
+		return x.ImpFixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpFixed64() uint64 {
 	if x != nil {
-		return x.xxx_hidden_ImpFixed64
+		return x.ImpFixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSfixed32() int32 {
 	if x != nil {
-		return x.xxx_hidden_ImpSfixed32
+		return x.ImpSfixed32
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpSfixed64() int64 {
 	if x != nil {
-		return x.xxx_hidden_ImpSfixed64
+		return x.ImpSfixed64
 	}
 	return 0
 }
 
 func (x *AllE24) GetImpBool() bool {
 	if x != nil {
-		return x.xxx_hidden_ImpBool
+		return x.ImpBool
 	}
 	return false
 }
 
 func (x *AllE24) GetImpString() string {
 	if x != nil {
-		return x.xxx_hidden_ImpString
+		return x.ImpString
 	}
 	return ""
 }
 
 func (x *AllE24) GetImpBytes() []byte {
 	if x != nil {
-		return x.xxx_hidden_ImpBytes
+		return x.ImpBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetImpOpen() OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_ImpOpen
+		return x.ImpOpen
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
 func (x *AllE24) GetRepDouble() []float64 {
 	if x != nil {
-		return x.xxx_hidden_RepDouble
+		return x.RepDouble
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFloat() []float32 {
 	if x != nil {
-		return x.xxx_hidden_RepFloat
+		return x.RepFloat
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInt32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepInt32
+		return x.RepInt32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInt64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepInt64
+		return x.RepInt64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepUint32() []uint32 {
 	if x != nil {
-		return x.xxx_hidden_RepUint32
+		return x.RepUint32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepUint64() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_RepUint64
+		return x.RepUint64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSint32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepSint32
+		return x.RepSint32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSint64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepSint64
+		return x.RepSint64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFixed32() []uint32 {
 	if x != nil {
-		return x.xxx_hidden_RepFixed32
+		return x.RepFixed32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepFixed64() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_RepFixed64
+		return x.RepFixed64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSfixed32() []int32 {
 	if x != nil {
-		return x.xxx_hidden_RepSfixed32
+		return x.RepSfixed32
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepSfixed64() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepSfixed64
+		return x.RepSfixed64
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepBool() []bool {
 	if x != nil {
-		return x.xxx_hidden_RepBool
+		return x.RepBool
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepString() []string {
 	if x != nil {
-		return x.xxx_hidden_RepString
+		return x.RepString
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepBytes() [][]byte {
 	if x != nil {
-		return x.xxx_hidden_RepBytes
+		return x.RepBytes
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepOpen() []OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_RepOpen
+		return x.RepOpen
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepClosed() []ClosedE24 {
 	if x != nil {
-		return x.xxx_hidden_RepClosed
+		return x.RepClosed
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepMessage() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_RepMessage != nil {
-			return *x.xxx_hidden_RepMessage
-		}
+		return x.RepMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepInline() []*BoxE24 {
 	if x != nil {
-		if x.xxx_hidden_RepInline != nil {
-			return *x.xxx_hidden_RepInline
-		}
+		return x.RepInline
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepDelimited() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_RepDelimited != nil {
-			return *x.xxx_hidden_RepDelimited
-		}
+		return x.RepDelimited
 	}
 	return nil
 }
 
 func (x *AllE24) GetRepExpanded() []int64 {
 	if x != nil {
-		return x.xxx_hidden_RepExpanded
+		return x.RepExpanded
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToMessage() map[string]*NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToMessage
+		return x.MapToMessage
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToDouble() map[int64]float64 {
 	if x != nil {
-		return x.xxx_hidden_MapToDouble
+		return x.MapToDouble
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToEnum() map[bool]OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToEnum
+		return x.MapToEnum
 	}
 	return nil
 }
 
 func (x *AllE24) GetMapToInline() map[uint32]*BoxE24 {
 	if x != nil {
-		return x.xxx_hidden_MapToInline
+		return x.MapToInline
+	}
+	return nil
+}
+
+func (x *AllE24) GetKind() isAllE24_Kind {
+	if x != nil {
+		return x.Kind
 	}
 	return nil
 }
 
 func (x *AllE24) GetOneNumber() uint64 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneNumber); ok {
+		if x, ok := x.Kind.(*AllE24_OneNumber); ok {
 			return x.OneNumber
 		}
 	}
@@ -671,7 +689,7 @@ func (x *AllE24) GetOneNumber() uint64 {
 
 func (x *AllE24) GetOneText() string {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneText); ok {
+		if x, ok := x.Kind.(*AllE24_OneText); ok {
 			return x.OneText
 		}
 	}
@@ -680,7 +698,7 @@ func (x *AllE24) GetOneText() string {
 
 func (x *AllE24) GetOneRaw() []byte {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneRaw); ok {
+		if x, ok := x.Kind.(*AllE24_OneRaw); ok {
 			return x.OneRaw
 		}
 	}
@@ -689,7 +707,7 @@ func (x *AllE24) GetOneRaw() []byte {
 
 func (x *AllE24) GetOneMessage() *NodeE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneMessage); ok {
+		if x, ok := x.Kind.(*AllE24_OneMessage); ok {
 			return x.OneMessage
 		}
 	}
@@ -698,7 +716,7 @@ func (x *AllE24) GetOneMessage() *NodeE24 {
 
 func (x *AllE24) GetOneDelimited() *NodeE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited); ok {
+		if x, ok := x.Kind.(*AllE24_OneDelimited); ok {
 			return x.OneDelimited
 		}
 	}
@@ -707,7 +725,7 @@ func (x *AllE24) GetOneDelimited() *NodeE24 {
 
 func (x *AllE24) GetOneClosed() ClosedE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneClosed); ok {
+		if x, ok := x.Kind.(*AllE24_OneClosed); ok {
 			return x.OneClosed
 		}
 	}
@@ -716,7 +734,7 @@ func (x *AllE24) GetOneClosed() ClosedE24 {
 
 func (x *AllE24) GetOneInline() *BoxE24 {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneInline); ok {
+		if x, ok := x.Kind.(*AllE24_OneInline); ok {
 			return x.OneInline
 		}
 	}
@@ -725,7 +743,7 @@ func (x *AllE24) GetOneInline() *BoxE24 {
 
 func (x *AllE24) GetOneBool() bool {
 	if x != nil {
-		if x, ok := x.xxx_hidden_Kind.(*allE24_OneBool); ok {
+		if x, ok := x.Kind.(*AllE24_OneBool); ok {
 			return x.OneBool
 		}
 	}
@@ -733,1235 +751,131 @@ func (x *AllE24) GetOneBool() bool {
 }
 
 func (x *AllE24) GetUnchecked() string {
-	if x != nil {
-		if x.xxx_hidden_Unchecked != nil {
-			return *x.xxx_hidden_Unchecked
-		}
-		return ""
+	if x != nil && x.Unchecked != nil {
+		return *x.Unchecked
 	}
 	return ""
 }
 
 func (x *AllE24) GetChecked() string {
-	if x != nil {
-		if x.xxx_hidden_Checked != nil {
-			return *x.xxx_hidden_Checked
-		}
-		return ""
+	if x != nil && x.Checked != nil {
+		return *x.Checked
 	}
 	return ""
 }
 
 func (x *AllE24) GetRepUnchecked() []string {
 	if x != nil {
-		return x.xxx_hidden_RepUnchecked
+		return x.RepUnchecked
 	}
 	return nil
 }
 
 func (x *AllE24) GetWithDefault() int32 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 65) {
-			return x.xxx_hidden_WithDefault
-		}
+	if x != nil && x.WithDefault != nil {
+		return *x.WithDefault
 	}
 	return Default_AllE24_WithDefault
 }
 
 func (x *AllE24) GetTextDefault() string {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 66) {
-			if x.xxx_hidden_TextDefault != nil {
-				return *x.xxx_hidden_TextDefault
-			}
-			return Default_AllE24_TextDefault
-		}
+	if x != nil && x.TextDefault != nil {
+		return *x.TextDefault
 	}
 	return Default_AllE24_TextDefault
 }
 
 func (x *AllE24) GetNarrow8() uint32 {
-	if x != nil {
-		return x.xxx_hidden_Narrow8
+	if x != nil && x.Narrow8 != nil {
+		return *x.Narrow8
 	}
 	return 0
 }
 
 func (x *AllE24) GetNarrow16() int64 {
 	if x != nil {
-		return x.xxx_hidden_Narrow16
+		return x.Narrow16
 	}
 	return 0
 }
 
 func (x *AllE24) GetNarrowClosed() ClosedE24 {
-	if x != nil {
-		if protoimpl.X.Present(&(x.XXX_presence[2]), 69) {
-			return x.xxx_hidden_NarrowClosed
-		}
+	if x != nil && x.NarrowClosed != nil {
+		return *x.NarrowClosed
 	}
 	return ClosedE24_CLOSED_E24_FIRST
 }
 
 func (x *AllE24) GetNarrowRep() []uint64 {
 	if x != nil {
-		return x.xxx_hidden_NarrowRep
+		return x.NarrowRep
 	}
 	return nil
-}
-
-func (x *AllE24) SetFDouble(v float64) {
-	x.xxx_hidden_FDouble = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 71)
-}
-
-func (x *AllE24) SetFFloat(v float32) {
-	x.xxx_hidden_FFloat = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 1, 71)
-}
-
-func (x *AllE24) SetFInt32(v int32) {
-	x.xxx_hidden_FInt32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 2, 71)
-}
-
-func (x *AllE24) SetFInt64(v int64) {
-	x.xxx_hidden_FInt64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 3, 71)
-}
-
-func (x *AllE24) SetFUint32(v uint32) {
-	x.xxx_hidden_FUint32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 4, 71)
-}
-
-func (x *AllE24) SetFUint64(v uint64) {
-	x.xxx_hidden_FUint64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 5, 71)
-}
-
-func (x *AllE24) SetFSint32(v int32) {
-	x.xxx_hidden_FSint32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 6, 71)
-}
-
-func (x *AllE24) SetFSint64(v int64) {
-	x.xxx_hidden_FSint64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 7, 71)
-}
-
-func (x *AllE24) SetFFixed32(v uint32) {
-	x.xxx_hidden_FFixed32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 8, 71)
-}
-
-func (x *AllE24) SetFFixed64(v uint64) {
-	x.xxx_hidden_FFixed64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 9, 71)
-}
-
-func (x *AllE24) SetFSfixed32(v int32) {
-	x.xxx_hidden_FSfixed32 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 10, 71)
-}
-
-func (x *AllE24) SetFSfixed64(v int64) {
-	x.xxx_hidden_FSfixed64 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 11, 71)
-}
-
-func (x *AllE24) SetFBool(v bool) {
-	x.xxx_hidden_FBool = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 12, 71)
-}
-
-func (x *AllE24) SetFString(v string) {
-	x.xxx_hidden_FString = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 13, 71)
-}
-
-func (x *AllE24) SetFBytes(v []byte) {
-	if v == nil {
-		v = []byte{}
-	}
-	x.xxx_hidden_FBytes = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 14, 71)
-}
-
-func (x *AllE24) SetFOpen(v OpenE24) {
-	x.xxx_hidden_FOpen = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 15, 71)
-}
-
-func (x *AllE24) SetFClosed(v ClosedE24) {
-	x.xxx_hidden_FClosed = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 16, 71)
-}
-
-func (x *AllE24) SetFMessage(v *NodeE24) {
-	x.xxx_hidden_FMessage = v
-}
-
-func (x *AllE24) SetFInline(v *BoxE24) {
-	x.xxx_hidden_FInline = v
-}
-
-func (x *AllE24) SetFDelimited(v *NodeE24) {
-	x.xxx_hidden_FDelimited = v
-}
-
-func (x *AllE24) SetImpDouble(v float64) {
-	x.xxx_hidden_ImpDouble = v
-}
-
-func (x *AllE24) SetImpFloat(v float32) {
-	x.xxx_hidden_ImpFloat = v
-}
-
-func (x *AllE24) SetImpInt32(v int32) {
-	x.xxx_hidden_ImpInt32 = v
-}
-
-func (x *AllE24) SetImpInt64(v int64) {
-	x.xxx_hidden_ImpInt64 = v
-}
-
-func (x *AllE24) SetImpUint32(v uint32) {
-	x.xxx_hidden_ImpUint32 = v
-}
-
-func (x *AllE24) SetImpUint64(v uint64) {
-	x.xxx_hidden_ImpUint64 = v
-}
-
-func (x *AllE24) SetImpSint32(v int32) {
-	x.xxx_hidden_ImpSint32 = v
-}
-
-func (x *AllE24) SetImpSint64(v int64) {
-	x.xxx_hidden_ImpSint64 = v
-}
-
-func (x *AllE24) SetImpFixed32(v uint32) {
-	x.xxx_hidden_ImpFixed32 = v
-}
-
-func (x *AllE24) SetImpFixed64(v uint64) {
-	x.xxx_hidden_ImpFixed64 = v
-}
-
-func (x *AllE24) SetImpSfixed32(v int32) {
-	x.xxx_hidden_ImpSfixed32 = v
-}
-
-func (x *AllE24) SetImpSfixed64(v int64) {
-	x.xxx_hidden_ImpSfixed64 = v
-}
-
-func (x *AllE24) SetImpBool(v bool) {
-	x.xxx_hidden_ImpBool = v
-}
-
-func (x *AllE24) SetImpString(v string) {
-	x.xxx_hidden_ImpString = v
-}
-
-func (x *AllE24) SetImpBytes(v []byte) {
-	if v == nil {
-		v = []byte{}
-	}
-	x.xxx_hidden_ImpBytes = v
-}
-
-func (x *AllE24) SetImpOpen(v OpenE24) {
-	x.xxx_hidden_ImpOpen = v
-}
-
-func (x *AllE24) SetRepDouble(v []float64) {
-	x.xxx_hidden_RepDouble = v
-}
-
-func (x *AllE24) SetRepFloat(v []float32) {
-	x.xxx_hidden_RepFloat = v
-}
-
-func (x *AllE24) SetRepInt32(v []int32) {
-	x.xxx_hidden_RepInt32 = v
-}
-
-func (x *AllE24) SetRepInt64(v []int64) {
-	x.xxx_hidden_RepInt64 = v
-}
-
-func (x *AllE24) SetRepUint32(v []uint32) {
-	x.xxx_hidden_RepUint32 = v
-}
-
-func (x *AllE24) SetRepUint64(v []uint64) {
-	x.xxx_hidden_RepUint64 = v
-}
-
-func (x *AllE24) SetRepSint32(v []int32) {
-	x.xxx_hidden_RepSint32 = v
-}
-
-func (x *AllE24) SetRepSint64(v []int64) {
-	x.xxx_hidden_RepSint64 = v
-}
-
-func (x *AllE24) SetRepFixed32(v []uint32) {
-	x.xxx_hidden_RepFixed32 = v
-}
-
-func (x *AllE24) SetRepFixed64(v []uint64) {
-	x.xxx_hidden_RepFixed64 = v
-}
-
-func (x *AllE24) SetRepSfixed32(v []int32) {
-	x.xxx_hidden_RepSfixed32 = v
-}
-
-func (x *AllE24) SetRepSfixed64(v []int64) {
-	x.xxx_hidden_RepSfixed64 = v
-}
-
-func (x *AllE24) SetRepBool(v []bool) {
-	x.xxx_hidden_RepBool = v
-}
-
-func (x *AllE24) SetRepString(v []string) {
-	x.xxx_hidden_RepString = v
-}
-
-func (x *AllE24) SetRepBytes(v [][]byte) {
-	x.xxx_hidden_RepBytes = v
-}
-
-func (x *AllE24) SetRepOpen(v []OpenE24) {
-	x.xxx_hidden_RepOpen = v
-}
-
-func (x *AllE24) SetRepClosed(v []ClosedE24) {
-	x.xxx_hidden_RepClosed = v
-}
-
-func (x *AllE24) SetRepMessage(v []*NodeE24) {
-	x.xxx_hidden_RepMessage = &v
-}
-
-func (x *AllE24) SetRepInline(v []*BoxE24) {
-	x.xxx_hidden_RepInline = &v
-}
-
-func (x *AllE24) SetRepDelimited(v []*NodeE24) {
-	x.xxx_hidden_RepDelimited = &v
-}
-
-func (x *AllE24) SetRepExpanded(v []int64) {
-	x.xxx_hidden_RepExpanded = v
-}
-
-func (x *AllE24) SetMapToMessage(v map[string]*NodeE24) {
-	x.xxx_hidden_MapToMessage = v
-}
-
-func (x *AllE24) SetMapToDouble(v map[int64]float64) {
-	x.xxx_hidden_MapToDouble = v
-}
-
-func (x *AllE24) SetMapToEnum(v map[bool]OpenE24) {
-	x.xxx_hidden_MapToEnum = v
-}
-
-func (x *AllE24) SetMapToInline(v map[uint32]*BoxE24) {
-	x.xxx_hidden_MapToInline = v
-}
-
-func (x *AllE24) SetOneNumber(v uint64) {
-	x.xxx_hidden_Kind = &allE24_OneNumber{v}
-}
-
-func (x *AllE24) SetOneText(v string) {
-	x.xxx_hidden_Kind = &allE24_OneText{v}
-}
-
-func (x *AllE24) SetOneRaw(v []byte) {
-	if v == nil {
-		v = []byte{}
-	}
-	x.xxx_hidden_Kind = &allE24_OneRaw{v}
-}
-
-func (x *AllE24) SetOneMessage(v *NodeE24) {
-	if v == nil {
-		x.xxx_hidden_Kind = nil
-		return
-	}
-	x.xxx_hidden_Kind = &allE24_OneMessage{v}
-}
-
-func (x *AllE24) SetOneDelimited(v *NodeE24) {
-	if v == nil {
-		x.xxx_hidden_Kind = nil
-		return
-	}
-	x.xxx_hidden_Kind = &allE24_OneDelimited{v}
-}
-
-func (x *AllE24) SetOneClosed(v ClosedE24) {
-	x.xxx_hidden_Kind = &allE24_OneClosed{v}
-}
-
-func (x *AllE24) SetOneInline(v *BoxE24) {
-	if v == nil {
-		x.xxx_hidden_Kind = nil
-		return
-	}
-	x.xxx_hidden_Kind = &allE24_OneInline{v}
-}
-
-func (x *AllE24) SetOneBool(v bool) {
-	x.xxx_hidden_Kind = &allE24_OneBool{v}
-}
-
-func (x *AllE24) SetUnchecked(v string) {
-	x.xxx_hidden_Unchecked = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[1]), 62, 71)
-}
-
-func (x *AllE24) SetChecked(v string) {
-	x.xxx_hidden_Checked = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[1]), 63, 71)
-}
-
-func (x *AllE24) SetRepUnchecked(v []string) {
-	x.xxx_hidden_RepUnchecked = v
-}
-
-func (x *AllE24) SetWithDefault(v int32) {
-	x.xxx_hidden_WithDefault = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 65, 71)
-}
-
-func (x *AllE24) SetTextDefault(v string) {
-	x.xxx_hidden_TextDefault = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 66, 71)
-}
-
-func (x *AllE24) SetNarrow8(v uint32) {
-	x.xxx_hidden_Narrow8 = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 67, 71)
-}
-
-func (x *AllE24) SetNarrow16(v int64) {
-	x.xxx_hidden_Narrow16 = v
-}
-
-func (x *AllE24) SetNarrowClosed(v ClosedE24) {
-	x.xxx_hidden_NarrowClosed = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[2]), 69, 71)
-}
-
-func (x *AllE24) SetNarrowRep(v []uint64) {
-	x.xxx_hidden_NarrowRep = v
-}
-
-func (x *AllE24) HasFDouble() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
-}
-
-func (x *AllE24) HasFFloat() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 1)
-}
-
-func (x *AllE24) HasFInt32() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 2)
-}
-
-func (x *AllE24) HasFInt64() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 3)
-}
-
-func (x *AllE24) HasFUint32() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 4)
-}
-
-func (x *AllE24) HasFUint64() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 5)
-}
-
-func (x *AllE24) HasFSint32() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 6)
-}
-
-func (x *AllE24) HasFSint64() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 7)
-}
-
-func (x *AllE24) HasFFixed32() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 8)
-}
-
-func (x *AllE24) HasFFixed64() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 9)
-}
-
-func (x *AllE24) HasFSfixed32() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 10)
-}
-
-func (x *AllE24) HasFSfixed64() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 11)
-}
-
-func (x *AllE24) HasFBool() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 12)
-}
-
-func (x *AllE24) HasFString() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 13)
-}
-
-func (x *AllE24) HasFBytes() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 14)
-}
-
-func (x *AllE24) HasFOpen() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 15)
-}
-
-func (x *AllE24) HasFClosed() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 16)
-}
-
-func (x *AllE24) HasFMessage() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_FMessage != nil
-}
-
-func (x *AllE24) HasFInline() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_FInline != nil
-}
-
-func (x *AllE24) HasFDelimited() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_FDelimited != nil
-}
-
-func (x *AllE24) HasKind() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_Kind != nil
-}
-
-func (x *AllE24) HasOneNumber() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneNumber)
-	return ok
-}
-
-func (x *AllE24) HasOneText() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneText)
-	return ok
-}
-
-func (x *AllE24) HasOneRaw() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneRaw)
-	return ok
-}
-
-func (x *AllE24) HasOneMessage() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneMessage)
-	return ok
-}
-
-func (x *AllE24) HasOneDelimited() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited)
-	return ok
-}
-
-func (x *AllE24) HasOneClosed() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneClosed)
-	return ok
-}
-
-func (x *AllE24) HasOneInline() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneInline)
-	return ok
-}
-
-func (x *AllE24) HasOneBool() bool {
-	if x == nil {
-		return false
-	}
-	_, ok := x.xxx_hidden_Kind.(*allE24_OneBool)
-	return ok
-}
-
-func (x *AllE24) HasUnchecked() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[1]), 62)
-}
-
-func (x *AllE24) HasChecked() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[1]), 63)
-}
-
-func (x *AllE24) HasWithDefault() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 65)
-}
-
-func (x *AllE24) HasTextDefault() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 66)
-}
-
-func (x *AllE24) HasNarrow8() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 67)
-}
-
-func (x *AllE24) HasNarrowClosed() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[2]), 69)
-}
-
-func (x *AllE24) ClearFDouble() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_FDouble = 0
-}
-
-func (x *AllE24) ClearFFloat() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 1)
-	x.xxx_hidden_FFloat = 0
-}
-
-func (x *AllE24) ClearFInt32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 2)
-	x.xxx_hidden_FInt32 = 0
-}
-
-func (x *AllE24) ClearFInt64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 3)
-	x.xxx_hidden_FInt64 = 0
-}
-
-func (x *AllE24) ClearFUint32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 4)
-	x.xxx_hidden_FUint32 = 0
-}
-
-func (x *AllE24) ClearFUint64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 5)
-	x.xxx_hidden_FUint64 = 0
-}
-
-func (x *AllE24) ClearFSint32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 6)
-	x.xxx_hidden_FSint32 = 0
-}
-
-func (x *AllE24) ClearFSint64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 7)
-	x.xxx_hidden_FSint64 = 0
-}
-
-func (x *AllE24) ClearFFixed32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 8)
-	x.xxx_hidden_FFixed32 = 0
-}
-
-func (x *AllE24) ClearFFixed64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 9)
-	x.xxx_hidden_FFixed64 = 0
-}
-
-func (x *AllE24) ClearFSfixed32() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 10)
-	x.xxx_hidden_FSfixed32 = 0
-}
-
-func (x *AllE24) ClearFSfixed64() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 11)
-	x.xxx_hidden_FSfixed64 = 0
-}
-
-func (x *AllE24) ClearFBool() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 12)
-	x.xxx_hidden_FBool = false
-}
-
-func (x *AllE24) ClearFString() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 13)
-	x.xxx_hidden_FString = nil
-}
-
-func (x *AllE24) ClearFBytes() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 14)
-	x.xxx_hidden_FBytes = nil
-}
-
-func (x *AllE24) ClearFOpen() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 15)
-	x.xxx_hidden_FOpen = OpenE24_OPEN_E24_UNSPECIFIED
-}
-
-func (x *AllE24) ClearFClosed() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 16)
-	x.xxx_hidden_FClosed = ClosedE24_CLOSED_E24_FIRST
-}
-
-func (x *AllE24) ClearFMessage() {
-	x.xxx_hidden_FMessage = nil
-}
-
-func (x *AllE24) ClearFInline() {
-	x.xxx_hidden_FInline = nil
-}
-
-func (x *AllE24) ClearFDelimited() {
-	x.xxx_hidden_FDelimited = nil
-}
-
-func (x *AllE24) ClearKind() {
-	x.xxx_hidden_Kind = nil
-}
-
-func (x *AllE24) ClearOneNumber() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneNumber); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneText() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneText); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneRaw() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneRaw); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneMessage() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneMessage); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneDelimited() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneDelimited); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneClosed() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneClosed); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneInline() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneInline); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearOneBool() {
-	if _, ok := x.xxx_hidden_Kind.(*allE24_OneBool); ok {
-		x.xxx_hidden_Kind = nil
-	}
-}
-
-func (x *AllE24) ClearUnchecked() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[1]), 62)
-	x.xxx_hidden_Unchecked = nil
-}
-
-func (x *AllE24) ClearChecked() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[1]), 63)
-	x.xxx_hidden_Checked = nil
-}
-
-func (x *AllE24) ClearWithDefault() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 65)
-}
-
-func (x *AllE24) ClearTextDefault() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 66)
-}
-
-func (x *AllE24) ClearNarrow8() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 67)
-	x.xxx_hidden_Narrow8 = 0
-}
-
-func (x *AllE24) ClearNarrowClosed() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[2]), 69)
-	x.xxx_hidden_NarrowClosed = ClosedE24_CLOSED_E24_FIRST
-}
-
-const AllE24_Kind_not_set_case case_AllE24_Kind = 0
-const AllE24_OneNumber_case case_AllE24_Kind = 100
-const AllE24_OneText_case case_AllE24_Kind = 101
-const AllE24_OneRaw_case case_AllE24_Kind = 102
-const AllE24_OneMessage_case case_AllE24_Kind = 103
-const AllE24_OneDelimited_case case_AllE24_Kind = 104
-const AllE24_OneClosed_case case_AllE24_Kind = 105
-const AllE24_OneInline_case case_AllE24_Kind = 106
-const AllE24_OneBool_case case_AllE24_Kind = 107
-
-func (x *AllE24) WhichKind() case_AllE24_Kind {
-	if x == nil {
-		return AllE24_Kind_not_set_case
-	}
-	switch x.xxx_hidden_Kind.(type) {
-	case *allE24_OneNumber:
-		return AllE24_OneNumber_case
-	case *allE24_OneText:
-		return AllE24_OneText_case
-	case *allE24_OneRaw:
-		return AllE24_OneRaw_case
-	case *allE24_OneMessage:
-		return AllE24_OneMessage_case
-	case *allE24_OneDelimited:
-		return AllE24_OneDelimited_case
-	case *allE24_OneClosed:
-		return AllE24_OneClosed_case
-	case *allE24_OneInline:
-		return AllE24_OneInline_case
-	case *allE24_OneBool:
-		return AllE24_OneBool_case
-	default:
-		return AllE24_Kind_not_set_case
-	}
-}
-
-type AllE24_builder struct {
-	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
-
-	FDouble      *float64
-	FFloat       *float32
-	FInt32       *int32
-	FInt64       *int64
-	FUint32      *uint32
-	FUint64      *uint64
-	FSint32      *int32
-	FSint64      *int64
-	FFixed32     *uint32
-	FFixed64     *uint64
-	FSfixed32    *int32
-	FSfixed64    *int64
-	FBool        *bool
-	FString      *string
-	FBytes       []byte
-	FOpen        *OpenE24
-	FClosed      *ClosedE24
-	FMessage     *NodeE24
-	FInline      *BoxE24
-	FDelimited   *NodeE24
-	ImpDouble    float64
-	ImpFloat     float32
-	ImpInt32     int32
-	ImpInt64     int64
-	ImpUint32    uint32
-	ImpUint64    uint64
-	ImpSint32    int32
-	ImpSint64    int64
-	ImpFixed32   uint32
-	ImpFixed64   uint64
-	ImpSfixed32  int32
-	ImpSfixed64  int64
-	ImpBool      bool
-	ImpString    string
-	ImpBytes     []byte
-	ImpOpen      OpenE24
-	RepDouble    []float64
-	RepFloat     []float32
-	RepInt32     []int32
-	RepInt64     []int64
-	RepUint32    []uint32
-	RepUint64    []uint64
-	RepSint32    []int32
-	RepSint64    []int64
-	RepFixed32   []uint32
-	RepFixed64   []uint64
-	RepSfixed32  []int32
-	RepSfixed64  []int64
-	RepBool      []bool
-	RepString    []string
-	RepBytes     [][]byte
-	RepOpen      []OpenE24
-	RepClosed    []ClosedE24
-	RepMessage   []*NodeE24
-	RepInline    []*BoxE24
-	RepDelimited []*NodeE24
-	RepExpanded  []int64
-	MapToMessage map[string]*NodeE24
-	MapToDouble  map[int64]float64
-	MapToEnum    map[bool]OpenE24
-	MapToInline  map[uint32]*BoxE24
-	// Fields of oneof xxx_hidden_Kind:
-	OneNumber    *uint64
-	OneText      *string
-	OneRaw       []byte
-	OneMessage   *NodeE24
-	OneDelimited *NodeE24
-	OneClosed    *ClosedE24
-	OneInline    *BoxE24
-	OneBool      *bool
-	// -- end of xxx_hidden_Kind
-	Unchecked    *string
-	Checked      *string
-	RepUnchecked []string
-	WithDefault  *int32
-	TextDefault  *string
-	Narrow8      *uint32
-	Narrow16     int64
-	NarrowClosed *ClosedE24
-	NarrowRep    []uint64
-}
-
-func (b0 AllE24_builder) Build() *AllE24 {
-	m0 := &AllE24{}
-	b, x := &b0, m0
-	_, _ = b, x
-	if b.FDouble != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 71)
-		x.xxx_hidden_FDouble = *b.FDouble
-	}
-	if b.FFloat != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 1, 71)
-		x.xxx_hidden_FFloat = *b.FFloat
-	}
-	if b.FInt32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 2, 71)
-		x.xxx_hidden_FInt32 = *b.FInt32
-	}
-	if b.FInt64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 3, 71)
-		x.xxx_hidden_FInt64 = *b.FInt64
-	}
-	if b.FUint32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 4, 71)
-		x.xxx_hidden_FUint32 = *b.FUint32
-	}
-	if b.FUint64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 5, 71)
-		x.xxx_hidden_FUint64 = *b.FUint64
-	}
-	if b.FSint32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 6, 71)
-		x.xxx_hidden_FSint32 = *b.FSint32
-	}
-	if b.FSint64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 7, 71)
-		x.xxx_hidden_FSint64 = *b.FSint64
-	}
-	if b.FFixed32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 8, 71)
-		x.xxx_hidden_FFixed32 = *b.FFixed32
-	}
-	if b.FFixed64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 9, 71)
-		x.xxx_hidden_FFixed64 = *b.FFixed64
-	}
-	if b.FSfixed32 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 10, 71)
-		x.xxx_hidden_FSfixed32 = *b.FSfixed32
-	}
-	if b.FSfixed64 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 11, 71)
-		x.xxx_hidden_FSfixed64 = *b.FSfixed64
-	}
-	if b.FBool != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 12, 71)
-		x.xxx_hidden_FBool = *b.FBool
-	}
-	if b.FString != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 13, 71)
-		x.xxx_hidden_FString = b.FString
-	}
-	if b.FBytes != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 14, 71)
-		x.xxx_hidden_FBytes = b.FBytes
-	}
-	if b.FOpen != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 15, 71)
-		x.xxx_hidden_FOpen = *b.FOpen
-	}
-	if b.FClosed != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 16, 71)
-		x.xxx_hidden_FClosed = *b.FClosed
-	}
-	x.xxx_hidden_FMessage = b.FMessage
-	x.xxx_hidden_FInline = b.FInline
-	x.xxx_hidden_FDelimited = b.FDelimited
-	x.xxx_hidden_ImpDouble = b.ImpDouble
-	x.xxx_hidden_ImpFloat = b.ImpFloat
-	x.xxx_hidden_ImpInt32 = b.ImpInt32
-	x.xxx_hidden_ImpInt64 = b.ImpInt64
-	x.xxx_hidden_ImpUint32 = b.ImpUint32
-	x.xxx_hidden_ImpUint64 = b.ImpUint64
-	x.xxx_hidden_ImpSint32 = b.ImpSint32
-	x.xxx_hidden_ImpSint64 = b.ImpSint64
-	x.xxx_hidden_ImpFixed32 = b.ImpFixed32
-	x.xxx_hidden_ImpFixed64 = b.ImpFixed64
-	x.xxx_hidden_ImpSfixed32 = b.ImpSfixed32
-	x.xxx_hidden_ImpSfixed64 = b.ImpSfixed64
-	x.xxx_hidden_ImpBool = b.ImpBool
-	x.xxx_hidden_ImpString = b.ImpString
-	x.xxx_hidden_ImpBytes = b.ImpBytes
-	x.xxx_hidden_ImpOpen = b.ImpOpen
-	x.xxx_hidden_RepDouble = b.RepDouble
-	x.xxx_hidden_RepFloat = b.RepFloat
-	x.xxx_hidden_RepInt32 = b.RepInt32
-	x.xxx_hidden_RepInt64 = b.RepInt64
-	x.xxx_hidden_RepUint32 = b.RepUint32
-	x.xxx_hidden_RepUint64 = b.RepUint64
-	x.xxx_hidden_RepSint32 = b.RepSint32
-	x.xxx_hidden_RepSint64 = b.RepSint64
-	x.xxx_hidden_RepFixed32 = b.RepFixed32
-	x.xxx_hidden_RepFixed64 = b.RepFixed64
-	x.xxx_hidden_RepSfixed32 = b.RepSfixed32
-	x.xxx_hidden_RepSfixed64 = b.RepSfixed64
-	x.xxx_hidden_RepBool = b.RepBool
-	x.xxx_hidden_RepString = b.RepString
-	x.xxx_hidden_RepBytes = b.RepBytes
-	x.xxx_hidden_RepOpen = b.RepOpen
-	x.xxx_hidden_RepClosed = b.RepClosed
-	x.xxx_hidden_RepMessage = &b.RepMessage
-	x.xxx_hidden_RepInline = &b.RepInline
-	x.xxx_hidden_RepDelimited = &b.RepDelimited
-	x.xxx_hidden_RepExpanded = b.RepExpanded
-	x.xxx_hidden_MapToMessage = b.MapToMessage
-	x.xxx_hidden_MapToDouble = b.MapToDouble
-	x.xxx_hidden_MapToEnum = b.MapToEnum
-	x.xxx_hidden_MapToInline = b.MapToInline
-	if b.OneNumber != nil {
-		x.xxx_hidden_Kind = &allE24_OneNumber{*b.OneNumber}
-	}
-	if b.OneText != nil {
-		x.xxx_hidden_Kind = &allE24_OneText{*b.OneText}
-	}
-	if b.OneRaw != nil {
-		x.xxx_hidden_Kind = &allE24_OneRaw{b.OneRaw}
-	}
-	if b.OneMessage != nil {
-		x.xxx_hidden_Kind = &allE24_OneMessage{b.OneMessage}
-	}
-	if b.OneDelimited != nil {
-		x.xxx_hidden_Kind = &allE24_OneDelimited{b.OneDelimited}
-	}
-	if b.OneClosed != nil {
-		x.xxx_hidden_Kind = &allE24_OneClosed{*b.OneClosed}
-	}
-	if b.OneInline != nil {
-		x.xxx_hidden_Kind = &allE24_OneInline{b.OneInline}
-	}
-	if b.OneBool != nil {
-		x.xxx_hidden_Kind = &allE24_OneBool{*b.OneBool}
-	}
-	if b.Unchecked != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[1]), 62, 71)
-		x.xxx_hidden_Unchecked = b.Unchecked
-	}
-	if b.Checked != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[1]), 63, 71)
-		x.xxx_hidden_Checked = b.Checked
-	}
-	x.xxx_hidden_RepUnchecked = b.RepUnchecked
-	if b.WithDefault != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 65, 71)
-		x.xxx_hidden_WithDefault = *b.WithDefault
-	}
-	if b.TextDefault != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 66, 71)
-		x.xxx_hidden_TextDefault = b.TextDefault
-	}
-	if b.Narrow8 != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 67, 71)
-		x.xxx_hidden_Narrow8 = *b.Narrow8
-	}
-	x.xxx_hidden_Narrow16 = b.Narrow16
-	if b.NarrowClosed != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[2]), 69, 71)
-		x.xxx_hidden_NarrowClosed = *b.NarrowClosed
-	}
-	x.xxx_hidden_NarrowRep = b.NarrowRep
-	return m0
-}
-
-type case_AllE24_Kind protoreflect.FieldNumber
-
-func (x case_AllE24_Kind) String() string {
-	md := file_testpb_open_edition2024_proto_msgTypes[0].Descriptor()
-	if x == 0 {
-		return "not set"
-	}
-	return protoimpl.X.MessageFieldStringOf(md, protoreflect.FieldNumber(x))
 }
 
 type isAllE24_Kind interface {
 	isAllE24_Kind()
 }
 
-type allE24_OneNumber struct {
+type AllE24_OneNumber struct {
 	OneNumber uint64 `protobuf:"varint,100,opt,name=one_number,json=oneNumber,oneof"`
 }
 
-type allE24_OneText struct {
+type AllE24_OneText struct {
 	OneText string `protobuf:"bytes,101,opt,name=one_text,json=oneText,oneof"`
 }
 
-type allE24_OneRaw struct {
+type AllE24_OneRaw struct {
 	OneRaw []byte `protobuf:"bytes,102,opt,name=one_raw,json=oneRaw,oneof"`
 }
 
-type allE24_OneMessage struct {
+type AllE24_OneMessage struct {
 	OneMessage *NodeE24 `protobuf:"bytes,103,opt,name=one_message,json=oneMessage,oneof"`
 }
 
-type allE24_OneDelimited struct {
+type AllE24_OneDelimited struct {
 	OneDelimited *NodeE24 `protobuf:"group,104,opt,name=NodeE24,json=oneDelimited,oneof"`
 }
 
-type allE24_OneClosed struct {
+type AllE24_OneClosed struct {
 	OneClosed ClosedE24 `protobuf:"varint,105,opt,name=one_closed,json=oneClosed,enum=testpb.open.ClosedE24,oneof"`
 }
 
-type allE24_OneInline struct {
+type AllE24_OneInline struct {
 	OneInline *BoxE24 `protobuf:"bytes,106,opt,name=one_inline,json=oneInline,oneof"`
 }
 
-type allE24_OneBool struct {
+type AllE24_OneBool struct {
 	OneBool bool `protobuf:"varint,107,opt,name=one_bool,json=oneBool,oneof"`
 }
 
-func (*allE24_OneNumber) isAllE24_Kind() {}
+func (*AllE24_OneNumber) isAllE24_Kind() {}
 
-func (*allE24_OneText) isAllE24_Kind() {}
+func (*AllE24_OneText) isAllE24_Kind() {}
 
-func (*allE24_OneRaw) isAllE24_Kind() {}
+func (*AllE24_OneRaw) isAllE24_Kind() {}
 
-func (*allE24_OneMessage) isAllE24_Kind() {}
+func (*AllE24_OneMessage) isAllE24_Kind() {}
 
-func (*allE24_OneDelimited) isAllE24_Kind() {}
+func (*AllE24_OneDelimited) isAllE24_Kind() {}
 
-func (*allE24_OneClosed) isAllE24_Kind() {}
+func (*AllE24_OneClosed) isAllE24_Kind() {}
 
-func (*allE24_OneInline) isAllE24_Kind() {}
+func (*AllE24_OneInline) isAllE24_Kind() {}
 
-func (*allE24_OneBool) isAllE24_Kind() {}
+func (*AllE24_OneBool) isAllE24_Kind() {}
 
 type NodeE24 struct {
-	state                  protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_Name        *string                `protobuf:"bytes,1,opt,name=name"`
-	xxx_hidden_Child       *NodeE24               `protobuf:"bytes,2,opt,name=child"`
-	xxx_hidden_Kids        *[]*NodeE24            `protobuf:"bytes,3,rep,name=kids"`
-	xxx_hidden_ByNumber    map[int32]*NodeE24     `protobuf:"bytes,4,rep,name=by_number,json=byNumber" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	xxx_hidden_Raw         []byte                 `protobuf:"bytes,5,opt,name=raw"`
-	xxx_hidden_ImpRaw      []byte                 `protobuf:"bytes,6,opt,name=imp_raw,json=impRaw"`
-	XXX_raceDetectHookData protoimpl.RaceDetectHookData
-	XXX_presence           [1]uint32
-	extensionFields        protoimpl.ExtensionFields
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Name            *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Child           *NodeE24               `protobuf:"bytes,2,opt,name=child" json:"child,omitempty"`
+	Kids            []*NodeE24             `protobuf:"bytes,3,rep,name=kids" json:"kids,omitempty"`
+	ByNumber        map[int32]*NodeE24     `protobuf:"bytes,4,rep,name=by_number,json=byNumber" json:"by_number,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Raw             []byte                 `protobuf:"bytes,5,opt,name=raw" json:"raw,omitempty"`
+	ImpRaw          []byte                 `protobuf:"bytes,6,opt,name=imp_raw,json=impRaw" json:"imp_raw,omitempty"`
+	extensionFields protoimpl.ExtensionFields
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *NodeE24) Reset() {
@@ -1989,160 +903,61 @@ func (x *NodeE24) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
+// Deprecated: Use NodeE24.ProtoReflect.Descriptor instead.
+func (*NodeE24) Descriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{1}
+}
+
 func (x *NodeE24) GetName() string {
-	if x != nil {
-		if x.xxx_hidden_Name != nil {
-			return *x.xxx_hidden_Name
-		}
-		return ""
+	if x != nil && x.Name != nil {
+		return *x.Name
 	}
 	return ""
 }
 
 func (x *NodeE24) GetChild() *NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_Child
+		return x.Child
 	}
 	return nil
 }
 
 func (x *NodeE24) GetKids() []*NodeE24 {
 	if x != nil {
-		if x.xxx_hidden_Kids != nil {
-			return *x.xxx_hidden_Kids
-		}
+		return x.Kids
 	}
 	return nil
 }
 
 func (x *NodeE24) GetByNumber() map[int32]*NodeE24 {
 	if x != nil {
-		return x.xxx_hidden_ByNumber
+		return x.ByNumber
 	}
 	return nil
 }
 
 func (x *NodeE24) GetRaw() []byte {
 	if x != nil {
-		return x.xxx_hidden_Raw
+		return x.Raw
 	}
 	return nil
 }
 
 func (x *NodeE24) GetImpRaw() []byte {
 	if x != nil {
-		return x.xxx_hidden_ImpRaw
+		return x.ImpRaw
 	}
 	return nil
 }
 
-func (x *NodeE24) SetName(v string) {
-	x.xxx_hidden_Name = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 6)
-}
-
-func (x *NodeE24) SetChild(v *NodeE24) {
-	x.xxx_hidden_Child = v
-}
-
-func (x *NodeE24) SetKids(v []*NodeE24) {
-	x.xxx_hidden_Kids = &v
-}
-
-func (x *NodeE24) SetByNumber(v map[int32]*NodeE24) {
-	x.xxx_hidden_ByNumber = v
-}
-
-func (x *NodeE24) SetRaw(v []byte) {
-	if v == nil {
-		v = []byte{}
-	}
-	x.xxx_hidden_Raw = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 4, 6)
-}
-
-func (x *NodeE24) SetImpRaw(v []byte) {
-	if v == nil {
-		v = []byte{}
-	}
-	x.xxx_hidden_ImpRaw = v
-}
-
-func (x *NodeE24) HasName() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
-}
-
-func (x *NodeE24) HasChild() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_Child != nil
-}
-
-func (x *NodeE24) HasRaw() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 4)
-}
-
-func (x *NodeE24) ClearName() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_Name = nil
-}
-
-func (x *NodeE24) ClearChild() {
-	x.xxx_hidden_Child = nil
-}
-
-func (x *NodeE24) ClearRaw() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 4)
-	x.xxx_hidden_Raw = nil
-}
-
-type NodeE24_builder struct {
-	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
-
-	Name     *string
-	Child    *NodeE24
-	Kids     []*NodeE24
-	ByNumber map[int32]*NodeE24
-	Raw      []byte
-	ImpRaw   []byte
-}
-
-func (b0 NodeE24_builder) Build() *NodeE24 {
-	m0 := &NodeE24{}
-	b, x := &b0, m0
-	_, _ = b, x
-	if b.Name != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 6)
-		x.xxx_hidden_Name = b.Name
-	}
-	x.xxx_hidden_Child = b.Child
-	x.xxx_hidden_Kids = &b.Kids
-	x.xxx_hidden_ByNumber = b.ByNumber
-	if b.Raw != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 4, 6)
-		x.xxx_hidden_Raw = b.Raw
-	}
-	x.xxx_hidden_ImpRaw = b.ImpRaw
-	return m0
-}
-
 type RequiredE24 struct {
-	state                  protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_Number      int32                  `protobuf:"varint,1,req,name=number"`
-	xxx_hidden_Text        *string                `protobuf:"bytes,2,req,name=text"`
-	xxx_hidden_Child       *RequiredE24           `protobuf:"bytes,3,opt,name=child"`
-	xxx_hidden_Kids        *[]*RequiredE24        `protobuf:"group,4,rep,name=RequiredE24,json=kids"`
-	XXX_raceDetectHookData protoimpl.RaceDetectHookData
-	XXX_presence           [1]uint32
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        *int32                 `protobuf:"varint,1,req,name=number" json:"number,omitempty"`
+	Text          *string                `protobuf:"bytes,2,req,name=text" json:"text,omitempty"`
+	Child         *RequiredE24           `protobuf:"bytes,3,opt,name=child" json:"child,omitempty"`
+	Kids          []*RequiredE24         `protobuf:"group,4,rep,name=RequiredE24,json=kids" json:"kids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequiredE24) Reset() {
@@ -2170,126 +985,47 @@ func (x *RequiredE24) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
+// Deprecated: Use RequiredE24.ProtoReflect.Descriptor instead.
+func (*RequiredE24) Descriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{2}
+}
+
 func (x *RequiredE24) GetNumber() int32 {
-	if x != nil {
-		return x.xxx_hidden_Number
+	if x != nil && x.Number != nil {
+		return *x.Number
 	}
 	return 0
 }
 
 func (x *RequiredE24) GetText() string {
-	if x != nil {
-		if x.xxx_hidden_Text != nil {
-			return *x.xxx_hidden_Text
-		}
-		return ""
+	if x != nil && x.Text != nil {
+		return *x.Text
 	}
 	return ""
 }
 
 func (x *RequiredE24) GetChild() *RequiredE24 {
 	if x != nil {
-		return x.xxx_hidden_Child
+		return x.Child
 	}
 	return nil
 }
 
 func (x *RequiredE24) GetKids() []*RequiredE24 {
 	if x != nil {
-		if x.xxx_hidden_Kids != nil {
-			return *x.xxx_hidden_Kids
-		}
+		return x.Kids
 	}
 	return nil
 }
 
-func (x *RequiredE24) SetNumber(v int32) {
-	x.xxx_hidden_Number = v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 0, 4)
-}
-
-func (x *RequiredE24) SetText(v string) {
-	x.xxx_hidden_Text = &v
-	protoimpl.X.SetPresent(&(x.XXX_presence[0]), 1, 4)
-}
-
-func (x *RequiredE24) SetChild(v *RequiredE24) {
-	x.xxx_hidden_Child = v
-}
-
-func (x *RequiredE24) SetKids(v []*RequiredE24) {
-	x.xxx_hidden_Kids = &v
-}
-
-func (x *RequiredE24) HasNumber() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 0)
-}
-
-func (x *RequiredE24) HasText() bool {
-	if x == nil {
-		return false
-	}
-	return protoimpl.X.Present(&(x.XXX_presence[0]), 1)
-}
-
-func (x *RequiredE24) HasChild() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_Child != nil
-}
-
-func (x *RequiredE24) ClearNumber() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 0)
-	x.xxx_hidden_Number = 0
-}
-
-func (x *RequiredE24) ClearText() {
-	protoimpl.X.ClearPresent(&(x.XXX_presence[0]), 1)
-	x.xxx_hidden_Text = nil
-}
-
-func (x *RequiredE24) ClearChild() {
-	x.xxx_hidden_Child = nil
-}
-
-type RequiredE24_builder struct {
-	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
-
-	Number *int32
-	Text   *string
-	Child  *RequiredE24
-	Kids   []*RequiredE24
-}
-
-func (b0 RequiredE24_builder) Build() *RequiredE24 {
-	m0 := &RequiredE24{}
-	b, x := &b0, m0
-	_, _ = b, x
-	if b.Number != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 0, 4)
-		x.xxx_hidden_Number = *b.Number
-	}
-	if b.Text != nil {
-		protoimpl.X.SetPresentNonAtomic(&(x.XXX_presence[0]), 1, 4)
-		x.xxx_hidden_Text = b.Text
-	}
-	x.xxx_hidden_Child = b.Child
-	x.xxx_hidden_Kids = &b.Kids
-	return m0
-}
-
 type BoxE24 struct {
-	state           protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_A    *PairE24               `protobuf:"bytes,1,opt,name=a"`
-	xxx_hidden_B    *PairE24               `protobuf:"bytes,2,opt,name=b"`
-	xxx_hidden_Lit  bool                   `protobuf:"varint,3,opt,name=lit"`
-	xxx_hidden_Open OpenE24                `protobuf:"varint,4,opt,name=open,enum=testpb.open.OpenE24"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	A             *PairE24               `protobuf:"bytes,1,opt,name=a" json:"a,omitempty"`
+	B             *PairE24               `protobuf:"bytes,2,opt,name=b" json:"b,omitempty"`
+	Lit           bool                   `protobuf:"varint,3,opt,name=lit" json:"lit,omitempty"`
+	Open          OpenE24                `protobuf:"varint,4,opt,name=open,enum=testpb.open.OpenE24" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BoxE24) Reset() {
@@ -2317,96 +1053,43 @@ func (x *BoxE24) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
+// Deprecated: Use BoxE24.ProtoReflect.Descriptor instead.
+func (*BoxE24) Descriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{3}
+}
+
 func (x *BoxE24) GetA() *PairE24 {
 	if x != nil {
-		return x.xxx_hidden_A
+		return x.A
 	}
 	return nil
 }
 
 func (x *BoxE24) GetB() *PairE24 {
 	if x != nil {
-		return x.xxx_hidden_B
+		return x.B
 	}
 	return nil
 }
 
 func (x *BoxE24) GetLit() bool {
 	if x != nil {
-		return x.xxx_hidden_Lit
+		return x.Lit
 	}
 	return false
 }
 
 func (x *BoxE24) GetOpen() OpenE24 {
 	if x != nil {
-		return x.xxx_hidden_Open
+		return x.Open
 	}
 	return OpenE24_OPEN_E24_UNSPECIFIED
 }
 
-func (x *BoxE24) SetA(v *PairE24) {
-	x.xxx_hidden_A = v
-}
-
-func (x *BoxE24) SetB(v *PairE24) {
-	x.xxx_hidden_B = v
-}
-
-func (x *BoxE24) SetLit(v bool) {
-	x.xxx_hidden_Lit = v
-}
-
-func (x *BoxE24) SetOpen(v OpenE24) {
-	x.xxx_hidden_Open = v
-}
-
-func (x *BoxE24) HasA() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_A != nil
-}
-
-func (x *BoxE24) HasB() bool {
-	if x == nil {
-		return false
-	}
-	return x.xxx_hidden_B != nil
-}
-
-func (x *BoxE24) ClearA() {
-	x.xxx_hidden_A = nil
-}
-
-func (x *BoxE24) ClearB() {
-	x.xxx_hidden_B = nil
-}
-
-type BoxE24_builder struct {
-	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
-
-	A    *PairE24
-	B    *PairE24
-	Lit  bool
-	Open OpenE24
-}
-
-func (b0 BoxE24_builder) Build() *BoxE24 {
-	m0 := &BoxE24{}
-	b, x := &b0, m0
-	_, _ = b, x
-	x.xxx_hidden_A = b.A
-	x.xxx_hidden_B = b.B
-	x.xxx_hidden_Lit = b.Lit
-	x.xxx_hidden_Open = b.Open
-	return m0
-}
-
 type PairE24 struct {
-	state         protoimpl.MessageState `protogen:"opaque.v1"`
-	xxx_hidden_X  float32                `protobuf:"fixed32,1,opt,name=x"`
-	xxx_hidden_Y  uint64                 `protobuf:"varint,2,opt,name=y"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	X             float32                `protobuf:"fixed32,1,opt,name=x" json:"x,omitempty"`
+	Y             uint64                 `protobuf:"varint,2,opt,name=y" json:"y,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2436,42 +1119,23 @@ func (x *PairE24) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
+// Deprecated: Use PairE24.ProtoReflect.Descriptor instead.
+func (*PairE24) Descriptor() ([]byte, []int) {
+	return file_testpb_open_edition2024_proto_rawDescGZIP(), []int{4}
+}
+
 func (x *PairE24) GetX() float32 {
 	if x != nil {
-		return x.xxx_hidden_X
+		return x.X
 	}
 	return 0
 }
 
 func (x *PairE24) GetY() uint64 {
 	if x != nil {
-		return x.xxx_hidden_Y
+		return x.Y
 	}
 	return 0
-}
-
-func (x *PairE24) SetX(v float32) {
-	x.xxx_hidden_X = v
-}
-
-func (x *PairE24) SetY(v uint64) {
-	x.xxx_hidden_Y = v
-}
-
-type PairE24_builder struct {
-	_ [0]func() // Prevents comparability and use of unkeyed literals for the builder.
-
-	X float32
-	Y uint64
-}
-
-func (b0 PairE24_builder) Build() *PairE24 {
-	m0 := &PairE24{}
-	b, x := &b0, m0
-	_, _ = b, x
-	x.xxx_hidden_X = b.X
-	x.xxx_hidden_Y = b.Y
-	return m0
 }
 
 var file_testpb_open_edition2024_proto_extTypes = []protoimpl.ExtensionInfo{
@@ -2731,7 +1395,19 @@ const file_testpb_open_edition2024_proto_rawDesc = "" +
 	"\n" +
 	"x24_double\x12\x13.testpb.open.AllE24\x18\xed\a \x01(\x01R\tx24Double:F\n" +
 	"\bx24_node\x12\x14.testpb.open.NodeE24\x18\xe8\a \x01(\v2\x14.testpb.open.NodeE24R\ax24Node:.\n" +
-	"\ax24_raw\x12\x14.testpb.open.NodeE24\x18\xe9\a \x01(\fR\x06x24RawB9Z7github.com/graven-rpc/graven/codec/internal/testpb/openb\beditionsp\xe9\a"
+	"\ax24_raw\x12\x14.testpb.open.NodeE24\x18\xe9\a \x01(\fR\x06x24RawBAZ7github.com/graven-rpc/graven/codec/internal/testpb/open\x92\x03\x05\xd2>\x02\x10\x01b\beditionsp\xe9\az!google/protobuf/go_features.proto"
+
+var (
+	file_testpb_open_edition2024_proto_rawDescOnce sync.Once
+	file_testpb_open_edition2024_proto_rawDescData []byte
+)
+
+func file_testpb_open_edition2024_proto_rawDescGZIP() []byte {
+	file_testpb_open_edition2024_proto_rawDescOnce.Do(func() {
+		file_testpb_open_edition2024_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_testpb_open_edition2024_proto_rawDesc), len(file_testpb_open_edition2024_proto_rawDesc)))
+	})
+	return file_testpb_open_edition2024_proto_rawDescData
+}
 
 var file_testpb_open_edition2024_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_testpb_open_edition2024_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
@@ -2807,14 +1483,14 @@ func file_testpb_open_edition2024_proto_init() {
 		return
 	}
 	file_testpb_open_edition2024_proto_msgTypes[0].OneofWrappers = []any{
-		(*allE24_OneNumber)(nil),
-		(*allE24_OneText)(nil),
-		(*allE24_OneRaw)(nil),
-		(*allE24_OneMessage)(nil),
-		(*allE24_OneDelimited)(nil),
-		(*allE24_OneClosed)(nil),
-		(*allE24_OneInline)(nil),
-		(*allE24_OneBool)(nil),
+		(*AllE24_OneNumber)(nil),
+		(*AllE24_OneText)(nil),
+		(*AllE24_OneRaw)(nil),
+		(*AllE24_OneMessage)(nil),
+		(*AllE24_OneDelimited)(nil),
+		(*AllE24_OneClosed)(nil),
+		(*AllE24_OneInline)(nil),
+		(*AllE24_OneBool)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
