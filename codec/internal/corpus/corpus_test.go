@@ -21,3 +21,30 @@ func TestRandomSchemasCompile(t *testing.T) {
 		}
 	}
 }
+
+func TestVersionsCompile(t *testing.T) {
+	changes := make(map[string]int)
+	for seed := range uint64(200) {
+		before, after := Grown(seed, "rnd")
+		b2, a2, list := Changed(seed, "rnd")
+		for _, s := range []*SchemaModel{before, after, b2, a2} {
+			if _, err := Compile("rnd.proto", s.Text()); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, s.Text())
+			}
+		}
+		if before.Text() == after.Text() {
+			changes["nothing added"]++
+		}
+		for _, c := range list {
+			changes[c.What]++
+		}
+	}
+	for _, k := range []string{"removed", "renamed", "made optional", "int32 widened to int64", "singular made repeated", "repeated made singular"} {
+		if changes[k] == 0 {
+			t.Errorf("no field was %s", k)
+		}
+	}
+	if changes["nothing added"] > 60 {
+		t.Errorf("%d of 200 pairs are the same", changes["nothing added"])
+	}
+}
