@@ -1,0 +1,153 @@
+// Package check sends random values of a message type through the codec and
+// compares what arrives with what was sent.
+package check
+
+import (
+	"bytes"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/graven-rpc/graven/interop/schemas/random"
+)
+
+// A Codec is what is checked: the codec's Options, or in tests something worse.
+type Codec interface {
+	Marshal(proto.Message) ([]byte, error)
+	MarshalAppend([]byte, proto.Message) ([]byte, error)
+	Unmarshal([]byte, proto.Message) error
+}
+
+// A Checker checks message types of one set of schemas.
+type Checker struct {
+	Codec Codec
+	// Partial is the same codec, told to allow messages without their required
+	// fields. Codec must refuse these.
+	Partial Codec
+	// Resolver finds the extensions of the set.
+	Resolver protoregistry.ExtensionTypeResolver
+	// Extensions are those that random values may have.
+	Extensions func(protoreflect.FullName) []protoreflect.ExtensionType
+	// Seed decides the values, together with the name of the type.
+	Seed uint64
+
+	// What was sent so far: values, and the bytes of their frames and of
+	// protobuf.
+	Values, Frames, Protobuf int64
+}
+
+// Type sends n random values of a type. If the type has generated code, each
+// value is also sent as a dynamic message, and the two must have the same frame
+// and arrive the same. The first error ends it.
+func (c *Checker) Type(mt protoreflect.MessageType, n int) error {
+	for i := range n {
+		source := random.New(c.Seed+uint64(i), hash(mt.Descriptor().FullName()))
+		source.Extensions = c.Extensions
+		m := mt.New()
+		source.Fill(m)
+		if err := c.value(m.Interface()); err != nil {
+			return fmt.Errorf("%s, value %d: %w", mt.Descriptor().FullName(), i, err)
+		}
+	}
+	return nil
+}
+
+// hash is FNV-1a, so that every type gets other values.
+func hash(name protoreflect.FullName) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	return h
+}
+
+func (c *Checker) value(m proto.Message) error {
+	want, err := protobuf(m)
+	if err != nil {
+		return fmt.Errorf("protobuf can't encode the value: %w", err)
+	}
+	codec := c.Codec
+	if proto.CheckInitialized(m) != nil {
+		if _, err := codec.Marshal(m); err == nil {
+			return fmt.Errorf("marshal: no error for a message without its required fields\n%s", text(m))
+		}
+		codec = c.Partial
+	}
+	frame, err := trip(codec, m, m, want)
+	if err != nil {
+		return err
+	}
+	c.Values++
+	c.Frames += int64(len(frame))
+	c.Protobuf += int64(len(want))
+	if _, ok := m.(*dynamicpb.Message); ok {
+		return nil
+	}
+
+	// The same as a dynamic message. It has got to come from the value's
+	// protobuf bytes, since dynamic and generated messages do not mix.
+	dynamic := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
+	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: c.Resolver}).Unmarshal(want, dynamic); err != nil {
+		return fmt.Errorf("protobuf can't decode its own bytes: %w", err)
+	}
+	other, err := trip(codec, dynamic, m, want)
+	if err != nil {
+		return fmt.Errorf("as a dynamic message: %w", err)
+	}
+	if !bytes.Equal(frame, other) {
+		return fmt.Errorf("frames differ\ngenerated %x\ndynamic   %x\n%s", frame, other, text(m))
+	}
+	if _, err := trip(codec, m, dynamic, want); err != nil {
+		return fmt.Errorf("into a dynamic message: %w", err)
+	}
+	return nil
+}
+
+// trip encodes m twice and decodes it into a message of the type of into, which
+// must then have the protobuf bytes want and, encoded again, the same frame.
+func trip(codec Codec, m, into proto.Message, want []byte) ([]byte, error) {
+	frame, err := codec.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("marshal: %w\n%s", err, text(m))
+	}
+	again, err := codec.MarshalAppend([]byte("prefix"), m)
+	if err != nil {
+		return nil, fmt.Errorf("marshal again: %w\n%s", err, text(m))
+	}
+	if !bytes.Equal(again[len("prefix"):], frame) {
+		return nil, fmt.Errorf("two frames of one message:\n%x\n%x\n%s", frame, again[len("prefix"):], text(m))
+	}
+	got := into.ProtoReflect().New().Interface()
+	if err := codec.Unmarshal(frame, got); err != nil {
+		return nil, fmt.Errorf("unmarshal: %w\nframe %x\n%s", err, frame, text(m))
+	}
+	arrived, err := protobuf(got)
+	if err != nil {
+		return nil, fmt.Errorf("protobuf can't encode what arrived: %w\n%s", err, text(m))
+	}
+	if !bytes.Equal(arrived, want) {
+		return nil, fmt.Errorf("another message arrived\nframe %x\nsent    %x\narrived %x\nsent    %s\narrived %s", frame, want, arrived, text(m), text(got))
+	}
+	back, err := codec.Marshal(got)
+	if err != nil {
+		return nil, fmt.Errorf("marshal of what arrived: %w\n%s", err, text(m))
+	}
+	if !bytes.Equal(back, frame) {
+		return nil, fmt.Errorf("what arrived has another frame\nsent    %x\narrived %x\n%s", frame, back, text(m))
+	}
+	return frame, nil
+}
+
+// protobuf is protobuf's encoding of a message: what it holds down to the bits
+// of floats and the bytes of unknown fields.
+func protobuf(m proto.Message) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true, AllowPartial: true}.Marshal(m)
+}
+
+func text(m proto.Message) string {
+	return prototext.MarshalOptions{EmitUnknown: true, AllowPartial: true}.Format(m)
+}
