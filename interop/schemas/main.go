@@ -129,7 +129,13 @@ func dynamic(s *sets.Set, cache string, values int, seed uint64) (result, error)
 	var wg sync.WaitGroup
 	for i := range checkers {
 		c := &checkers[i]
-		*c = check.Checker{Codec: codec.Options{}, Partial: codec.Options{AllowPartial: true}, Resolver: types, Extensions: types.Extensions, Seed: seed}
+		*c = check.Checker{
+			Codec:      codec.Options{Resolver: types},
+			Partial:    codec.Options{Resolver: types, AllowPartial: true},
+			Resolver:   types,
+			Extensions: types.Extensions,
+			Seed:       seed,
+		}
 		wg.Go(func() {
 			for j := i; j < len(types.Messages); j += workers {
 				if err := safely(c, types.Messages[j], values); err != nil {

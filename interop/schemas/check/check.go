@@ -99,7 +99,7 @@ func (c *Checker) value(m proto.Message) error {
 		return fmt.Errorf("as a dynamic message: %w", err)
 	}
 	if !bytes.Equal(frame, other) {
-		return fmt.Errorf("frames differ\ngenerated %x\ndynamic   %x\n%s", frame, other, text(m))
+		return fmt.Errorf("frames differ\ngenerated %s\ndynamic   %s\n%s", hex(frame), hex(other), text(m))
 	}
 	if _, err := trip(codec, m, dynamic, want); err != nil {
 		return fmt.Errorf("into a dynamic message: %w", err)
@@ -119,25 +119,25 @@ func trip(codec Codec, m, into proto.Message, want []byte) ([]byte, error) {
 		return nil, fmt.Errorf("marshal again: %w\n%s", err, text(m))
 	}
 	if !bytes.Equal(again[len("prefix"):], frame) {
-		return nil, fmt.Errorf("two frames of one message:\n%x\n%x\n%s", frame, again[len("prefix"):], text(m))
+		return nil, fmt.Errorf("two frames of one message:\n%s\n%s\n%s", hex(frame), hex(again[len("prefix"):]), text(m))
 	}
 	got := into.ProtoReflect().New().Interface()
 	if err := codec.Unmarshal(frame, got); err != nil {
-		return nil, fmt.Errorf("unmarshal: %w\nframe %x\n%s", err, frame, text(m))
+		return nil, fmt.Errorf("unmarshal: %w\nframe %s\n%s", err, hex(frame), text(m))
 	}
 	arrived, err := protobuf(got)
 	if err != nil {
 		return nil, fmt.Errorf("protobuf can't encode what arrived: %w\n%s", err, text(m))
 	}
 	if !bytes.Equal(arrived, want) {
-		return nil, fmt.Errorf("another message arrived\nframe %x\nsent    %x\narrived %x\nsent    %s\narrived %s", frame, want, arrived, text(m), text(got))
+		return nil, fmt.Errorf("another message arrived\nframe   %s\nsent    %s\narrived %s\nsent    %s\narrived %s", hex(frame), hex(want), hex(arrived), text(m), text(got))
 	}
 	back, err := codec.Marshal(got)
 	if err != nil {
 		return nil, fmt.Errorf("marshal of what arrived: %w\n%s", err, text(m))
 	}
 	if !bytes.Equal(back, frame) {
-		return nil, fmt.Errorf("what arrived has another frame\nsent    %x\narrived %x\n%s", frame, back, text(m))
+		return nil, fmt.Errorf("what arrived has another frame\nsent    %s\narrived %s\n%s", hex(frame), hex(back), text(m))
 	}
 	return frame, nil
 }
@@ -148,6 +148,21 @@ func protobuf(m proto.Message) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true, AllowPartial: true}.Marshal(m)
 }
 
+// text is a message for a person, cut to what one can read.
 func text(m proto.Message) string {
-	return prototext.MarshalOptions{EmitUnknown: true, AllowPartial: true}.Format(m)
+	const most = 3000
+	s := prototext.MarshalOptions{EmitUnknown: true, AllowPartial: true}.Format(m)
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return s
+}
+
+// hex is bytes for a person.
+func hex(b []byte) string {
+	const most = 1500
+	if len(b) > most {
+		return fmt.Sprintf("%x... (%d bytes)", b[:most], len(b))
+	}
+	return fmt.Sprintf("%x", b)
 }

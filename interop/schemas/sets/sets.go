@@ -62,7 +62,7 @@ var All = []Set{
 	})},
 	{Name: "google", source: fromNPM(googleProtoFiles, "."), skip: []string{"google/protobuf/"}, Generate: googleapis},
 	{Name: "google-opaque", source: fromNPM(googleProtoFiles, "."), skip: []string{"google/protobuf/"},
-		only:     []string{"google/api/", "google/firestore/", "google/iam/", "google/longrunning/", "google/pubsub/", "google/rpc/", "google/spanner/", "google/type/"},
+		only:     []string{"google/api/", "google/firestore/", "google/iam/", "google/logging/", "google/longrunning/", "google/pubsub/", "google/rpc/", "google/spanner/", "google/type/"},
 		Generate: []string{"google/firestore/", "google/pubsub/", "google/spanner/"},
 		Options:  []string{"default_api_level=API_OPAQUE"}},
 }

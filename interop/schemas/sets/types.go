@@ -2,6 +2,7 @@ package sets
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -19,8 +20,13 @@ type Types struct {
 }
 
 // NewTypes makes the types of compiled files. Messages has those of the files
-// named in own, or of all if own is nil; map entries are not among them.
+// named in own, or of all if own is nil; map entries are not among them. Built
+// without the tag protolegacy it leaves out files with message sets, which
+// protobuf-go then refuses, and files that import them.
 func NewTypes(set *descriptorpb.FileDescriptorSet, own []string) (*Types, error) {
+	if !protolegacy {
+		set = withoutMessageSets(set)
+	}
 	files := new(protoregistry.Files)
 	options := protodesc.FileOptions{}
 	for _, fd := range set.File {
@@ -51,6 +57,25 @@ func NewTypes(set *descriptorpb.FileDescriptorSet, own []string) (*Types, error)
 		}
 	}
 	return t, nil
+}
+
+func withoutMessageSets(set *descriptorpb.FileDescriptorSet) *descriptorpb.FileDescriptorSet {
+	out := make(map[string]bool)
+	kept := new(descriptorpb.FileDescriptorSet)
+	for _, fd := range set.File {
+		if anyMessageSet(fd.MessageType) || slices.ContainsFunc(fd.Dependency, func(s string) bool { return out[s] }) {
+			out[fd.GetName()] = true
+			continue
+		}
+		kept.File = append(kept.File, fd)
+	}
+	return kept
+}
+
+func anyMessageSet(all []*descriptorpb.DescriptorProto) bool {
+	return slices.ContainsFunc(all, func(md *descriptorpb.DescriptorProto) bool {
+		return md.GetOptions().GetMessageSetWireFormat() || anyMessageSet(md.NestedType)
+	})
 }
 
 func (t *Types) addMessages(all protoreflect.MessageDescriptors, list bool) {
