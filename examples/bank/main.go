@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -46,21 +47,22 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *serve, *call, *addr); err != nil {
+	if err := run(ctx, os.Stdout, *serve, *call, *addr); err != nil {
 		fmt.Fprintln(os.Stderr, "bank:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, serveOnly, callOnly bool, addr string) error {
+// run writes what happens to w and returns when it is over.
+func run(ctx context.Context, w io.Writer, serveOnly, callOnly bool, addr string) error {
 	if callOnly {
-		return callBank(ctx, addr)
+		return callBank(ctx, w, addr)
 	}
 	lis, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("The bank is open at %v.\n", lis.Addr())
+	fmt.Fprintf(w, "The bank is open at %v.\n", lis.Addr())
 	bank := server.New(ledger.New())
 	if serveOnly {
 		return bank.Serve(ctx, lis)
@@ -69,13 +71,13 @@ func run(ctx context.Context, serveOnly, callOnly bool, addr string) error {
 	defer cancel()
 	served := make(chan error, 1)
 	go func() { served <- bank.Serve(ctx, lis) }()
-	err = callBank(ctx, lis.Addr().String())
+	err = callBank(ctx, w, lis.Addr().String())
 	cancel()
 	return errors.Join(err, <-served)
 }
 
-func callBank(ctx context.Context, addr string) error {
+func callBank(ctx context.Context, w io.Writer, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return client.Run(ctx, addr, os.Stdout)
+	return client.Run(ctx, addr, w)
 }
