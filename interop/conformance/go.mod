@@ -10,3 +10,5 @@ require (
 	github.com/graven-rpc/graven v0.0.0-00010101000000-000000000000
 	google.golang.org/protobuf v1.36.12
 )
+
+require golang.org/x/sys v0.50.0 // indirect

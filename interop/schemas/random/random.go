@@ -39,6 +39,9 @@ func (s *Source) fill(m protoreflect.Message, density float64, depth int) {
 	md := m.Descriptor()
 	if messageSet(md) {
 		s.fillExtensions(m, density, depth)
+		if s.left > 0 && s.rand.IntN(6) == 0 {
+			m.SetUnknown(s.unknownItem(md))
+		}
 		return
 	}
 	fields := md.Fields()

@@ -61,6 +61,11 @@ func (s *Source) unknownTag(md protoreflect.MessageDescriptor) (protowire.Number
 		}
 		return fd.Number(), protowire.Fixed32Type
 	}
+	return s.unknownNumber(md), typ
+}
+
+// unknownNumber is one that neither a field nor an extension of md has.
+func (s *Source) unknownNumber(md protoreflect.MessageDescriptor) protowire.Number {
 	known := make(map[protowire.Number]bool)
 	if s.Extensions != nil {
 		for _, x := range s.Extensions(md.FullName()) {
@@ -71,7 +76,14 @@ func (s *Source) unknownTag(md protoreflect.MessageDescriptor) (protowire.Number
 	for md.Fields().ByNumber(num) != nil || known[num] {
 		num = protowire.Number(s.number())
 	}
-	return num, typ
+	return num
+}
+
+// unknownItem makes an item of a message set as protobuf-go keeps one that it
+// does not know: as a field of type bytes.
+func (s *Source) unknownItem(md protoreflect.MessageDescriptor) protoreflect.RawFields {
+	b := protowire.AppendTag(nil, s.unknownNumber(md), protowire.BytesType)
+	return protowire.AppendString(b, s.text(false))
 }
 
 // number is a field number, mostly a small one, never a reserved one.
