@@ -1,0 +1,126 @@
+package gravengrpc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/graven-rpc/graven/codec"
+)
+
+// ErrNoCodec is what errors.Is finds in the error of a call whose server does not
+// speak Graven.
+var ErrNoCodec = errors.New("the server does not speak Graven")
+
+// noCodecError is the status that a client gets in the place of the server's, which
+// tells that bytes are wrong but not what to do.
+type noCodecError struct {
+	target string
+	method string
+	said   *status.Status
+}
+
+func (e *noCodecError) Error() string { return e.GRPCStatus().Err().Error() }
+
+func (e *noCodecError) Is(target error) bool { return target == ErrNoCodec }
+
+// Unwrap gives the error that the call had.
+func (e *noCodecError) Unwrap() error { return e.said.Err() }
+
+// GRPCStatus makes status.FromError and status.Code see the new message.
+func (e *noCodecError) GRPCStatus() *status.Status {
+	return status.New(codes.Unimplemented, fmt.Sprintf(
+		"graven: %v: the server of %s at %q has to import _ %q (Go), or the client has to dial with gravengrpc.WithFallback to go on in protobuf. The call failed with: %v: %s",
+		ErrNoCodec, e.method, e.target, "github.com/graven-rpc/graven/codec/gravengrpc", e.said.Code(), e.said.Message()))
+}
+
+// verdict is what the status of a call tells about the server.
+type verdict int
+
+const (
+	unknown verdict = iota
+	// unread: the server could not read the request as what it takes it for, so
+	// no handler has seen it.
+	unread
+	// otherEncoding: the server has answered, in another encoding.
+	otherEncoding
+)
+
+// unreadable are the beginnings of what servers say about a request they can't
+// parse. A frame begins with a byte that is no valid protobuf tag, so all servers
+// that take it for protobuf refuse it.
+var unreadable = [...]struct {
+	code codes.Code
+	text string
+}{
+	// grpc-go, now and up to v1.7x. A server that has the codec goes on with our
+	// own prefix.
+	{codes.Internal, "grpc: failed to unmarshal the received message: "},
+	{codes.Internal, "grpc: error unmarshalling request: "},
+	// What grpc-go's client makes of an HTTP status 415, which connect-go sends.
+	{codes.Unknown, "unexpected HTTP status code received from server: 415 "},
+	// gRPC for Python, Node.js and Java, and tonic.
+	{codes.Internal, "Exception deserializing request!"},
+	{codes.Internal, "Error deserializing request: "},
+	{codes.Internal, "Invalid protobuf byte sequence"},
+	{codes.Internal, "failed to decode Protobuf message: "},
+}
+
+// errorPrefix is how the text of every error of package codec begins.
+const errorPrefix = "graven: "
+
+// notAFrame is in the text of a call's error if the client has refused an answer
+// because it is no frame.
+var notAFrame = ": " + errorPrefix + codec.KindMagic.String()
+
+// judge looks at the status of a failed call that was made in Graven.
+func judge(s *status.Status) verdict {
+	text := s.Message()
+	if s.Code() == codes.Internal && strings.Contains(text, notAFrame) {
+		return otherEncoding
+	}
+	for _, u := range unreadable {
+		if rest, ok := strings.CutPrefix(text, u.text); ok && s.Code() == u.code && !strings.HasPrefix(rest, errorPrefix) {
+			return unread
+		}
+	}
+	return unknown
+}
+
+// rememberFor is how long a client that falls back goes on in protobuf before it
+// tries Graven again, so that it notices when the servers are updated.
+const rememberFor = 10 * time.Minute
+
+// memory is which targets do not speak Graven. It is kept by the options of a
+// client and gone with them.
+type memory struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+	now   func() time.Time
+}
+
+func newMemory() *memory {
+	return &memory{until: make(map[string]time.Time), now: time.Now}
+}
+
+func (m *memory) add(target string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.until[target] = m.now().Add(rememberFor)
+}
+
+func (m *memory) has(target string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	until, ok := m.until[target]
+	if ok && m.now().After(until) {
+		delete(m.until, target)
+		return false
+	}
+	return ok
+}
