@@ -65,7 +65,7 @@ func NewFrame(n int, seed uint64) *Frame {
 		f.Entities[i] = Entity{
 			ID:       uint32(1000 + i*3 + r.IntN(3)),
 			Position: r.vec3(2000), Velocity: r.vec3(20),
-			Health: uint16(r.IntN(1001)), Flag: r.coin(),
+			Health: uint16(1 + r.IntN(1000)), Flag: r.coin(),
 		}
 	}
 	return f
@@ -90,7 +90,7 @@ func NewTelemetry(seed uint64) *Telemetry {
 // NewChunk makes chunk/n, of random bytes.
 func NewChunk(n int, seed uint64) *Chunk {
 	r := newSource(seed)
-	c := &Chunk{Stream: r.Uint32N(1 << 16), Seq: r.Uint64N(1 << 32), Last: r.coin()}
+	c := &Chunk{Stream: r.Uint32N(1 << 16), Seq: 1 + r.Uint64N(1<<32), Last: r.coin()}
 	for len(c.Payload) < n {
 		c.Payload = binary.LittleEndian.AppendUint64(c.Payload, r.Uint64())
 	}
@@ -120,7 +120,7 @@ func NewLogs(n int, seed uint64) *Logs {
 				r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(25)-12),
 			Request: r.of(methods) + " " + r.of(routes) + " " + r.of(protocols),
 			Code:    codes[r.IntN(len(codes))],
-			Size:    r.Uint64N(100_000_000),
+			Size:    1 + r.Uint64N(100_000_000),
 		}
 	}
 	return m

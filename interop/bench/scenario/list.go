@@ -4,10 +4,9 @@ package scenario
 type Scenario struct {
 	// Name is what tables call it, such as bank/100.
 	Name string
-	// DataSet tells the public data sets from the format's own messages.
+	// DataSet tells the data sets from the format's own messages.
 	DataSet bool
-	// New makes the message of a seed. It is nil for otlp, whose messages are
-	// protobuf's from the start.
+	// New makes the message of a seed.
 	New func(seed uint64) Message
 	// Small makes a message of the same kind that is quick to check; nil where
 	// the message itself is.
@@ -49,5 +48,7 @@ var All = []Scenario{
 	{Name: Savedata500, DataSet: true,
 		New:   func(s uint64) Message { return NewSavedata(500, s) },
 		Small: func(s uint64) Message { return NewSavedata(10, s) }},
-	{Name: OTLP},
+	{Name: OTLP, DataSet: true,
+		New:   func(s uint64) Message { return NewTraces(500, s) },
+		Small: func(s uint64) Message { return NewTraces(60, s) }},
 }

@@ -9,8 +9,14 @@ type Message interface {
 	// One is the value of the field that the read-one-field benchmarks read:
 	// id of a transaction, health of a frame's middle entity, temperature of
 	// telemetry, seq of a chunk, code of the middle log line, x of the middle
-	// triangle's normal, score of the middle player.
+	// triangle's normal, score of the middle player,
+	// start of a span.
 	One() uint64
+	// Update sets the fields that the update-in-place benchmarks set, to values
+	// that are always the same and not zero: id, every entity's position.x and
+	// health, temperature, seq, every line's code and size, every normal, every
+	// player's score and spawn, every span's end.
+	Update()
 }
 
 // Bits is a float's bits as One gives them.
@@ -189,4 +195,26 @@ func (c *Creature) add(s Sum) Sum {
 		s = s.U(0)
 	}
 	return s.B(c.NameVisible).B(c.Silent).B(c.Glowing)
+}
+
+// Zero returns a function that makes empty messages of m's type, or nil if m is
+// not of plain structs.
+func Zero(m Message) func() Message {
+	switch m.(type) {
+	case *Transaction:
+		return func() Message { return new(Transaction) }
+	case *Frame:
+		return func() Message { return new(Frame) }
+	case *Telemetry:
+		return func() Message { return new(Telemetry) }
+	case *Chunk:
+		return func() Message { return new(Chunk) }
+	case *Logs:
+		return func() Message { return new(Logs) }
+	case *Mesh:
+		return func() Message { return new(Mesh) }
+	case *Savedata:
+		return func() Message { return new(Savedata) }
+	}
+	return nil
 }
