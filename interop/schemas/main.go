@@ -18,14 +18,10 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
-
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/interop/schemas/check"
@@ -35,6 +31,12 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("schemas: ")
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
 	names := flag.String("set", "", "names of sets, separated by commas; all if empty")
 	values := flag.Int("values", 20, "random values for each message type")
 	seed := flag.Uint64("seed", 1, "seed of the first value")
@@ -49,55 +51,61 @@ func main() {
 		}
 	}
 	if len(chosen) == 0 {
-		log.Fatalf("no set named %s", *names)
+		return fmt.Errorf("no set named %s", *names)
 	}
-	run := dynamic
+	run := dynamic // of one set
 	if *generate {
-		run = func(s *sets.Set, cache string, values int, seed uint64) (result, error) {
-			return generated(s, cache, *keep, values, seed)
+		g, err := newGenerator(*keep)
+		if err != nil {
+			return err
 		}
+		defer g.close()
+		run = g.run
 	}
-	if err := table(chosen, run, *values, *seed); err != nil {
-		log.Fatal(err)
-	}
+	return table(chosen, run, *generate, *values, *seed)
 }
 
-// A result is one line of the table. Of code, only generated sets have any.
+// A result is one line of the table.
 type result struct {
-	files, messages          int
-	values                   int64
-	frames, protobuf         int64 // bytes
-	failures                 []string
-	took                     time.Duration
-	code                     bool
+	check.Summary
+	files int
+	took  time.Duration
+	code  *code // of a set with generated code
+}
+
+// code is what generators wrote, and what it costs.
+type code struct {
 	ourLines, theirLines     int
 	ourCompile, theirCompile time.Duration // CPU time
 }
 
-func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result, error), values int, seed uint64) error {
+func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result, error), withCode bool, values int, seed uint64) error {
 	cache, err := sets.Cache()
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "set\tfiles\tmessages\tvalues\tdifferences\tframe/protobuf bytes\ttime\tlines ours\tprotoc-gen-go\tcompile ours\tprotoc-gen-go\t")
+	header := "set\tfiles\tmessages\tvalues\tdifferences\tframe/protobuf bytes\ttime\t"
+	if withCode {
+		header += "with methods\tlines ours\tprotoc-gen-go's\tcompiling ours\tprotoc-gen-go's\t"
+	}
+	fmt.Fprintln(w, header)
 	failed := 0
 	for _, s := range chosen {
 		r, err := run(s, cache, values, seed)
 		if err != nil {
 			return err
 		}
-		for _, f := range r.failures[:min(len(r.failures), 10)] {
+		for _, f := range r.Failures[:min(len(r.Failures), 10)] {
 			log.Print(f)
 		}
-		failed += len(r.failures)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.messages, r.values, len(r.failures),
-			float64(r.frames)/float64(max(r.protobuf, 1)), r.took.Seconds())
-		if r.code {
-			fmt.Fprintf(w, "%d\t%d\t%.1fs\t%.1fs\t\n", r.ourLines, r.theirLines, r.ourCompile.Seconds(), r.theirCompile.Seconds())
-		} else {
-			fmt.Fprint(w, "\t\t\t\t\n")
+		failed += len(r.Failures)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, len(r.Failures),
+			float64(r.Frames)/float64(max(r.Protobuf, 1)), r.took.Seconds())
+		if c := r.code; c != nil {
+			fmt.Fprintf(w, "%d\t%d\t%d\t%.1fs\t%.1fs\t", r.Methods, c.ourLines, c.theirLines, c.ourCompile.Seconds(), c.theirCompile.Seconds())
 		}
+		fmt.Fprintln(w)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -121,48 +129,13 @@ func dynamic(s *sets.Set, cache string, values int, seed uint64) (result, error)
 	if len(types.Messages) == 0 {
 		return result{}, errors.New(s.Name + ": no messages")
 	}
-	r := result{files: types.Files, messages: len(types.Messages)}
 	start := time.Now()
-	workers := runtime.GOMAXPROCS(0)
-	checkers := make([]check.Checker, workers)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i := range checkers {
-		c := &checkers[i]
-		*c = check.Checker{
-			Codec:      codec.Options{Resolver: types},
-			Partial:    codec.Options{Resolver: types, AllowPartial: true},
-			Resolver:   types,
-			Extensions: types.Extensions,
-			Seed:       seed,
-		}
-		wg.Go(func() {
-			for j := i; j < len(types.Messages); j += workers {
-				if err := safely(c, types.Messages[j], values); err != nil {
-					mu.Lock()
-					r.failures = append(r.failures, err.Error())
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	r.took = time.Since(start)
-	for i := range checkers {
-		r.values += checkers[i].Values
-		r.frames += checkers[i].Frames
-		r.protobuf += checkers[i].Protobuf
-	}
-	slices.Sort(r.failures)
-	return r, nil
-}
-
-// safely turns a panic of the codec into a failure of one type.
-func safely(c *check.Checker, mt protoreflect.MessageType, values int) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: panic: %v", mt.Descriptor().FullName(), p)
-		}
-	}()
-	return c.Type(mt, values)
+	summary := check.All(check.Checker{
+		Codec:      codec.Options{Resolver: types},
+		Partial:    codec.Options{Resolver: types, AllowPartial: true},
+		Resolver:   types,
+		Extensions: types.Extensions,
+		Seed:       seed,
+	}, types.Messages, values)
+	return result{Summary: summary, files: types.Files, took: time.Since(start)}, nil
 }

@@ -51,7 +51,7 @@ func TestLinkedTypes(t *testing.T) {
 	types := 0
 	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
 		types++
-		if err := safely(c, mt, 60); err != nil {
+		if err := c.Safely(mt, 60); err != nil {
 			t.Error(err)
 		}
 		return true
@@ -76,7 +76,7 @@ func TestProtobufGo(t *testing.T) {
 	c.Codec, c.Partial = codec.Options{Resolver: types}, codec.Options{Resolver: types, AllowPartial: true}
 	c.Resolver, c.Extensions = types, types.Extensions
 	for _, mt := range types.Messages {
-		if err := safely(c, mt, 20); err != nil {
+		if err := c.Safely(mt, 20); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,0 +1,80 @@
+// Package driver is the body of the programs that send random values through
+// generated code: their main package links the code in and calls Main.
+package driver
+
+import (
+	"encoding/json"
+	"flag"
+	"log"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/interop/schemas/check"
+)
+
+// Main checks all linked types whose Go packages are below module, and prints
+// the summary as JSON.
+func Main(module string) {
+	log.SetFlags(0)
+	values := flag.Int("values", 20, "random values for each message type")
+	seed := flag.Uint64("seed", 1, "seed of the first value")
+	flag.Parse()
+
+	var types []protoreflect.MessageType
+	methods := 0
+	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
+		t := reflect.TypeOf(mt.Zero().Interface())
+		if !strings.HasPrefix(t.Elem().PkgPath(), module+"/") {
+			return true
+		}
+		types = append(types, mt)
+		if hasMethods(t) {
+			methods++
+		}
+		return true
+	})
+	s := check.All(check.Checker{
+		Codec:      codec.Options{},
+		Partial:    codec.Options{AllowPartial: true},
+		Resolver:   protoregistry.GlobalTypes,
+		Extensions: extensions(),
+		Seed:       *seed,
+	}, types, *values)
+	s.Methods = methods
+	if err := json.NewEncoder(os.Stdout).Encode(s); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// hasMethods reports whether protoc-gen-graven has generated for a type.
+func hasMethods(t reflect.Type) bool {
+	for i := range t.NumMethod() {
+		if strings.Contains(t.Method(i).Name, "Graven") {
+			return true
+		}
+	}
+	return false
+}
+
+// extensions are those linked in, by the message that they extend.
+func extensions() func(protoreflect.FullName) []protoreflect.ExtensionType {
+	all := make(map[protoreflect.FullName][]protoreflect.ExtensionType)
+	protoregistry.GlobalTypes.RangeExtensions(func(x protoreflect.ExtensionType) bool {
+		to := x.TypeDescriptor().ContainingMessage().FullName()
+		all[to] = append(all[to], x)
+		return true
+	})
+	// In order, so that a seed stands for the same values each time.
+	for _, list := range all {
+		slices.SortFunc(list, func(a, b protoreflect.ExtensionType) int {
+			return int(a.TypeDescriptor().Number() - b.TypeDescriptor().Number())
+		})
+	}
+	return func(name protoreflect.FullName) []protoreflect.ExtensionType { return all[name] }
+}
