@@ -1,40 +1,41 @@
-// Package codec is being laid down; see codec.go's replacement.
+// Package codec turns protobuf messages into Graven frames and back.
+//
+// A frame is a message in Graven's layout inside an envelope of 24 bytes with a
+// CRC32C. [Marshal] and [Unmarshal] take any [proto.Message]: types that
+// protoc-gen-graven has generated methods for take the fast path, all others
+// are read and written by reflection with the same bytes as the result.
+//
+// The package links no transport. gRPC and Connect are adapters above it, in
+// gravengrpc and gravenconnect.
 package codec
 
 import (
-	"encoding/binary"
-	"hash/crc32"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/graven-rpc/graven/codec/layout"
 )
 
-type Options struct {
-	AllowPartial   bool
-	DiscardUnknown bool
-}
-
+// Marshal returns the frame of m. The caller owns it.
 func Marshal(m proto.Message) ([]byte, error) { return Options{}.Marshal(m) }
+
+// MarshalAppend appends the frame of m to dst and returns the result, which shares
+// dst's memory where its capacity allows. After an error it returns dst as it was.
 func MarshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 	return Options{}.MarshalAppend(dst, m)
 }
+
+// Unmarshal resets m and sets it from a whole frame. Nothing in m refers to the
+// frame's memory afterwards. After an error m is empty.
 func Unmarshal(frame []byte, m proto.Message) error { return Options{}.Unmarshal(frame, m) }
 
-func (o Options) Marshal(m proto.Message) ([]byte, error) { return o.MarshalAppend(nil, m) }
-func (o Options) MarshalAppend(dst []byte, m proto.Message) ([]byte, error) {
-	b, err := proto.Marshal(m)
+// SchemaID is the 64-bit id that frames of the message type carry: the CRC32C of its
+// full name in the upper half, of its schema text in the lower. The error is an
+// [*Error] of kind [KindBadSchema] that names the option that breaks the format's rules.
+func SchemaID(md protoreflect.MessageDescriptor) (uint64, error) {
+	m, err := layout.Of(md)
 	if err != nil {
-		return dst, err
+		return 0, err
 	}
-	l := len(dst)
-	dst = append(dst, "GRVN\x01\x00\x00\x00"...)
-	dst = binary.LittleEndian.AppendUint64(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b)))
-	dst = append(dst, b...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[l:], crc32.MakeTable(crc32.Castagnoli))), nil
+	return m.ID(), nil
 }
-func (o Options) Unmarshal(frame []byte, m proto.Message) error {
-	return proto.Unmarshal(frame[20:len(frame)-4], m)
-}
-
-func SchemaID(md protoreflect.MessageDescriptor) (uint64, error) { return 0, nil }

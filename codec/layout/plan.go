@@ -1,0 +1,244 @@
+package layout
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/graven-rpc/graven/codec/internal/fault"
+)
+
+// Match says how a compiled field is read from a row of some shape.
+type Match uint8
+
+const (
+	Nowhere  Match = iota // the shape lacks the field
+	Same                  // stored as the reader stores it
+	Convert               // a number, or a list of numbers, of another width
+	Mismatch              // present, it is an error
+)
+
+// Place is where a plan finds a compiled field.
+type Place struct {
+	Row   int32 // index in Plan.Rows.Fields, -1 if nowhere
+	Match Match
+}
+
+// Plan says for each field of a message type where it is in rows of one shape, or
+// nowhere. It is immutable.
+type Plan struct {
+	Msg     *Message
+	Rows    *Rows
+	Places  []Place // one for each of Msg.Fields
+	Fields  []int32 // for each of Rows.Fields its index in Msg.Fields, -1 if the type lacks it
+	Unknown []int32 // indices in Rows.Fields that the type lacks, the residue aside
+	Residue int32   // index of the residue in Rows.Fields, -1 if there is none
+	Native  bool    // the shape is Msg.Full's
+
+	// What one pass of verification needs, beside the stride.
+	Spare      byte      // bits that no field uses, in the last byte of the bit area
+	Presence   []byte    // the presence bits, as they stand in a row
+	Checks     []Check   // fields in the row that need more than a look at their bits
+	Vars       []Check   // variable fields, in order
+	Strings    bool      // all variable fields are strings to be checked for UTF-8
+	OneofMasks []BitMask // members of one oneof, where the shape has two or more
+}
+
+// NewPlan matches a message type with the rows of some shape in time proportional
+// to both. Shapes that no message may have (field 19001, field 19000 that is no
+// blob or in an entry of a map) are refused.
+func NewPlan(m *Message, r *Rows) (*Plan, error) {
+	p := &Plan{Msg: m, Rows: r, Places: make([]Place, len(m.Fields)), Fields: make([]int32, len(r.Fields)), Residue: -1}
+	i := 0
+	for j := range r.Fields {
+		rf := &r.Fields[j]
+		for i < len(m.Fields) && m.Fields[i].Number < rf.Number {
+			p.Places[i].Row = -1
+			i++
+		}
+		p.Fields[j] = -1
+		switch {
+		case rf.Number == ResidueNumber:
+			if rf.Storage != (Storage{Code: Blob}) {
+				return nil, fault.New(fault.Malformed, "shape: field 19000 is not a blob")
+			}
+			if m.Entry {
+				return nil, fault.Of(fault.Malformed, m.Name(), "shape: field 19000 in an entry of a map")
+			}
+			p.Residue = int32(j)
+		case rf.Number == KeptNumber:
+			return nil, fault.New(fault.Malformed, "shape: field 19001")
+		case i < len(m.Fields) && m.Fields[i].Number == rf.Number:
+			p.Places[i] = Place{Row: int32(j), Match: match(&m.Fields[i], rf.Storage)}
+			p.Fields[j] = int32(i)
+			i++
+		default:
+			p.Unknown = append(p.Unknown, int32(j))
+		}
+	}
+	for ; i < len(m.Fields); i++ {
+		p.Places[i].Row = -1
+	}
+	p.prepare()
+	return p, nil
+}
+
+func match(f *Field, row Storage) Match {
+	if row == f.Storage {
+		return Same
+	}
+	number := f.Child == nil && KindSize(f.Kind) > 0 && !Float(f.Kind)
+	switch {
+	case number && !f.Desc.IsList() && row.numeric():
+		return Convert
+	case number && f.Desc.IsList() && row.numericList():
+		return Convert
+	}
+	return Mismatch
+}
+
+// Incompatible is the error of a present field that the reader can't take; it
+// names the field and both kinds.
+func (p *Plan) Incompatible(field int) error {
+	f := &p.Msg.Fields[field]
+	row := p.Rows.Fields[p.Places[field].Row].Storage
+	return fault.Of(fault.Incompatible, f.Desc.FullName(),
+		fmt.Sprintf("the writer stores %s, this schema has %s (%s)", row, f.Storage, describe(f)))
+}
+
+func describe(f *Field) string {
+	s := f.Kind.String()
+	switch {
+	case f.Desc.IsMap():
+		return "map"
+	case f.Inline:
+		s = "inline " + s
+	case f.Width != 0:
+		s = fmt.Sprintf("%s of width %d", s, f.Width)
+	}
+	if f.Desc.IsList() {
+		return "repeated " + s
+	}
+	return s
+}
+
+// Widen turns the bits of a number stored in size bytes (a bool: 1 byte of 0 or 1) into the bits
+// of a value of the kind: widened by the kind's sign, narrowed to its width. Of a
+// bool it is 0 or 1. It is not for floats, which have one width.
+func Widen(k protoreflect.Kind, raw uint64, size int, isBool bool) uint64 {
+	if k == protoreflect.BoolKind {
+		if raw != 0 {
+			return 1
+		}
+		return 0
+	}
+	if Signed(k) && !isBool {
+		shift := uint(64 - 8*size)
+		raw = uint64(int64(raw<<shift) >> shift)
+	}
+	if KindSize(k) == 4 {
+		return uint64(uint32(raw))
+	}
+	return raw
+}
+
+// Fits reports whether a value of the kind, given as its bits, can be stored in width bits.
+func Fits(k protoreflect.Kind, v uint64, width int) bool {
+	if Signed(k) {
+		if KindSize(k) == 4 {
+			v = uint64(int64(int32(uint32(v))))
+		}
+		shift := uint(64 - width)
+		return int64(v<<shift)>>shift == int64(v)
+	}
+	return v>>uint(width) == 0
+}
+
+// Peers send shapes; what is kept of them is bounded in number and in size.
+const (
+	keptPlans = 64   // plans a message type
+	keptShape = 1024 // bytes of a shape worth keeping
+)
+
+type planCache struct {
+	mu   sync.RWMutex
+	m    map[string]*Plan
+	full atomic.Pointer[Plan]
+}
+
+// FullPlan is the plan of the compiled shape.
+func (m *Message) FullPlan() *Plan {
+	if p := m.shapes.full.Load(); p != nil {
+		return p
+	}
+	p, err := NewPlan(m, m.Full)
+	if err != nil {
+		panic(err) // the compiled shape holds neither 19000 nor 19001
+	}
+	p.Native = true
+	m.shapes.full.CompareAndSwap(nil, p)
+	return m.shapes.full.Load()
+}
+
+// PlanFor reads the shape at the start of b and gives the plan for its rows. Plans
+// are kept by shape in bounded number: a peer that sends ever new shapes costs time, not memory.
+func (m *Message) PlanFor(b []byte) (*Plan, error) {
+	n := ShapeLen(b)
+	if n == 0 {
+		return nil, shapeCut
+	}
+	if string(b[:n]) == string(m.Full.Shape) {
+		return m.FullPlan(), nil
+	}
+	c := &m.shapes
+	c.mu.RLock()
+	p := c.m[string(b[:n])]
+	c.mu.RUnlock()
+	if p != nil {
+		return p, nil
+	}
+	r, err := ParseShape(b)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = NewPlan(m, r); err != nil {
+		return nil, err
+	}
+	m.keep(p)
+	return p, nil
+}
+
+// PlanOf gives the plan for rows that were laid out here.
+func (m *Message) PlanOf(r *Rows) (*Plan, error) {
+	if r == m.Full {
+		return m.FullPlan(), nil
+	}
+	return m.PlanFor(r.Shape)
+}
+
+func (m *Message) keep(p *Plan) {
+	if len(p.Rows.Shape) > keptShape {
+		return
+	}
+	c := &m.shapes
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = make(map[string]*Plan)
+	}
+	if len(c.m) >= keptPlans {
+		for k := range c.m { // an arbitrary one: no order that a peer could exploit
+			delete(c.m, k)
+			break
+		}
+	}
+	c.m[string(p.Rows.Shape)] = p
+}
+
+// IsFull reports whether a root block has the compiled shape.
+func (m *Message) IsFull(block []byte) bool {
+	s := m.Full.Shape
+	return len(block) >= len(s) && string(block[:len(s)]) == string(s)
+}
