@@ -1,0 +1,5 @@
+//go:build race
+
+package gravengrpc
+
+const raceEnabled = true
