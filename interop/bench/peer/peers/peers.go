@@ -6,6 +6,7 @@ import (
 	"github.com/graven-rpc/graven/interop/bench/peer/capn"
 	"github.com/graven-rpc/graven/interop/bench/peer/dynamic"
 	"github.com/graven-rpc/graven/interop/bench/peer/flat"
+	"github.com/graven-rpc/graven/interop/bench/peer/graven"
 	"github.com/graven-rpc/graven/interop/bench/peer/hyper"
 	"github.com/graven-rpc/graven/interop/bench/peer/msgpack"
 	"github.com/graven-rpc/graven/interop/bench/peer/mus"
@@ -16,6 +17,7 @@ import (
 
 // All is in the order of the tables.
 var All = []peer.Peer{
+	graven.Peer,
 	protobuf.Peer, vtproto.Peer, hyper.Peer,
 	flat.Peer, flat.Structs, capn.Plain, capn.Packed,
 	msgpack.Peer, mus.Safe, mus.Unsafe,
