@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -174,14 +175,19 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
+// randomBytes returns n bytes that differ from those of another seed.
 func randomBytes(seed uint64, n int) []byte {
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rng.Uint32())
-	}
-	return b
+	const spread = 1 << 18
+	source := noise()
+	return bytes.Clone(source[seed*7919%spread:][:n])
 }
+
+var noise = sync.OnceValue(func() []byte {
+	rng := rand.NewChaCha8([32]byte{1})
+	b := make([]byte, 1<<18+1<<19)
+	rng.Read(b)
+	return b
+})
 
 // The sizes at which gRPC and our pool do things differently: not pooled, one buffer
 // of an HTTP/2 frame, a few, many.

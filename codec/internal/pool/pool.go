@@ -100,7 +100,11 @@ func (p *Pool) Put(b *[]byte) {
 }
 
 func poison(b []byte) {
-	for i := range b {
-		b[i] = PoisonByte
+	if len(b) == 0 {
+		return
+	}
+	b[0] = PoisonByte
+	for n := 1; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
 	}
 }
