@@ -5,29 +5,18 @@
 // Results are the same as those of hash/crc32 with crc32.Castagnoli.
 package crc32c
 
-import "hash/crc32"
+import "unsafe"
 
-var table = crc32.MakeTable(crc32.Castagnoli)
+//go:generate go run ./internal/gen
 
 // Checksum returns the CRC-32C of p. The checksum of no bytes is 0.
 func Checksum(p []byte) uint32 {
-	return crc32.Update(0, table, p)
+	return update(0, unsafe.SliceData(p), len(p))
 }
 
 // Update returns the CRC-32C of the bytes that crc covers followed by p, so that
 // a checksum may be taken in pieces of any size: Update(Checksum(a), b) is the
 // checksum of a followed by b. Update(0, p) is Checksum(p).
 func Update(crc uint32, p []byte) uint32 {
-	return crc32.Update(crc, table, p)
-}
-
-// Copy copies src to the first len(src) bytes of dst and returns the CRC-32C of
-// what it copied. It panics if dst is shorter than src. The two must not overlap,
-// unless they start at the same byte.
-func Copy(dst, src []byte) uint32 {
-	if len(dst) < len(src) {
-		panic("crc32c: Copy into a slice shorter than its source")
-	}
-	copy(dst, src)
-	return Checksum(src)
+	return update(crc, unsafe.SliceData(p), len(p))
 }

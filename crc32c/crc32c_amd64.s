@@ -1,0 +1,393 @@
+//go:build !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// Registers, in all of the amd64 code unless said otherwise:
+//
+//	AX  the CRC register (the checksum inverted)
+//	SI  the next byte of input
+//	CX  bytes left
+
+// func update(crc uint32, p *byte, n int) uint32
+//
+// The entry point. It takes inputs of up to 16 bytes itself and jumps to the path
+// of this machine, which finds the arguments where they are, for longer ones.
+TEXT ·update(SB), NOSPLIT, $0-28
+	MOVQ n+16(FP), CX
+	CMPB ·level(SB), $const_levelSSE42
+	JB   generic
+	CMPQ CX, $16
+	JBE  short
+	CMPB ·level(SB), $const_levelAVX512
+	JNE  sse42
+	JMP  ·updateAVX512(SB)
+
+sse42:
+	JMP ·updateSSE42(SB)
+
+generic:
+	JMP ·updateBytes(SB)
+
+short:
+	MOVL crc+0(FP), AX
+	MOVQ p+8(FP), SI
+	NOTL AX
+	CMPQ CX, $8
+	JB   tiny
+
+	// 8 to 16 bytes: the first word, then the last n-8 bytes, which are the upper
+	// ones of the word that ends with the input.
+	CRC32Q (SI), AX
+	CMPQ   CX, $8
+	JE     done
+	MOVQ   -8(SI)(CX*1), DX
+	SUBL   $8, CX
+	SHLL   $3, CX            // bits left, 8 to 64
+	MOVL   CX, BX
+	NEGL   CX
+	SHRQ   CX, DX            // the bytes left, as the lowest
+	XORQ   AX, DX
+	SHLQ   CX, DX            // and again as the highest
+	SHRQ   $8, AX            // the part of the register that they do not reach:
+	LEAL   -8(BX), CX        // a shift by 64 has to go in two steps
+	SHRQ   CX, AX
+	XORL   DI, DI
+	CRC32Q DX, DI
+	XORL   DI, AX
+
+done:
+	NOTL AX
+	MOVL AX, ret+24(FP)
+	RET
+
+	// 0 to 7 bytes: they are loaded as a word, shifted to its end, and so preceded
+	// by zeros, which a CRC register of zero ignores.
+tiny:
+	TESTQ CX, CX
+	JZ    done
+	MOVL  SI, BX
+	ANDL  $4095, BX
+	CMPL  BX, $4088
+	JA    pageEnd
+	MOVQ  (SI), DX
+	SHLL  $3, CX
+
+tinyWord:
+	XORQ   AX, DX
+	SHRQ   CX, AX
+	NEGL   CX
+	SHLQ   CX, DX
+	XORL   DI, DI
+	CRC32Q DX, DI
+	XORL   DI, AX
+	NOTL   AX
+	MOVL   AX, ret+24(FP)
+	RET
+
+	// The word that starts with the input would reach into the next page, which may
+	// not be there. The word that ends with the input does not leave this page.
+pageEnd:
+	MOVQ -8(SI)(CX*1), DX
+	SHLL $3, CX
+	MOVL CX, BX
+	NEGL CX
+	SHRQ CX, DX
+	MOVL BX, CX
+	JMP  tinyWord
+
+#define CRC4(off) \
+	CRC32Q off+0(SI), AX  \
+	CRC32Q off+8(SI), AX  \
+	CRC32Q off+16(SI), AX \
+	CRC32Q off+24(SI), AX
+
+// One word of each of six chains, stride DI (three strides apart: SI and R9).
+#define SIXWORDS(off) \
+	CRC32Q off(SI), AX         \
+	CRC32Q off(SI)(DI*1), BX   \
+	CRC32Q off(SI)(DI*2), DX   \
+	CRC32Q off(R9), R10        \
+	CRC32Q off(R9)(DI*1), R11  \
+	CRC32Q off(R9)(DI*2), R12
+
+// Takes a chain's register on by the multiplier in memory, and adds it to X1.
+#define SHIFTCHAIN(reg, mem) \
+	MOVL      mem, R13     \
+	MOVQ      R13, X2      \
+	MOVQ      reg, X3      \
+	PCLMULQDQ $0, X2, X3   \
+	PXOR      X3, X1
+
+// Moves an accumulator on by the distance in X15, and adds the input at off(R13).
+// CRC32Q instructions go between, see HYBRIDWORDS.
+#define FOLDLOW(acc, tmp) \
+	MOVOA     acc, tmp      \
+	PCLMULQDQ $0, X15, tmp  \
+	PCLMULQDQ $0x11, X15, acc
+
+#define FOLDADD(acc, tmp, in, off) \
+	MOVOU off(R13), in \
+	PXOR  in, tmp      \
+	PXOR  tmp, acc
+
+// func updateSSE42(crc uint32, p *byte, n int) uint32
+//
+// CRC32Q has a latency of three cycles, so several chains of it run side by side over
+// pieces of the input. Each chain's register is then taken to the end of the input
+// by a carry-less multiplication (Gopal et al., "Fast CRC Computation for iSCSI
+// Polynomial Using CRC32 Instruction", Intel, 2011). From hybridSSE42 bytes on, four
+// 128-bit accumulators fold a seventh piece beside them (Gopal et al., "Fast CRC
+// Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009).
+TEXT ·updateSSE42(SB), NOSPLIT, $0-28
+	MOVL crc+0(FP), AX
+	MOVQ p+8(FP), SI
+	MOVQ n+16(FP), CX
+	NOTL AX
+
+next:
+	CMPQ CX, $const_hybridSSE42
+	JAE  hybrid
+	CMPQ CX, $const_chainsSSE42
+	JAE  chains
+
+	// One chain, whose last bytes are taken by the bits of their count.
+	CMPQ CX, $64
+	JB   below64
+
+words64:
+	CRC4(0)
+	CRC4(32)
+	ADDQ $64, SI
+	SUBQ $64, CX
+	CMPQ CX, $64
+	JAE  words64
+
+below64:
+	TESTB $32, CX
+	JZ    below32
+	CRC4(0)
+	ADDQ  $32, SI
+
+below32:
+	TESTB  $16, CX
+	JZ     below16
+	CRC32Q (SI), AX
+	CRC32Q 8(SI), AX
+	ADDQ   $16, SI
+
+below16:
+	TESTB  $8, CX
+	JZ     below8
+	CRC32Q (SI), AX
+	ADDQ   $8, SI
+
+below8:
+	TESTB  $4, CX
+	JZ     below4
+	CRC32L (SI), AX
+	ADDQ   $4, SI
+
+below4:
+	TESTB  $2, CX
+	JZ     below2
+	CRC32W (SI), AX
+	ADDQ   $2, SI
+
+below2:
+	TESTB  $1, CX
+	JZ     done
+	CRC32B (SI), AX
+
+done:
+	NOTL AX
+	MOVL AX, ret+24(FP)
+	RET
+
+	// Six chains of R8 words, then 1 to 6 words more on the last chain.
+chains:
+	MOVQ  CX, R14
+	SHRQ  $3, R14            // whole words
+	LEAQ  -1(R14), R8
+	IMULQ $10923, R8
+	SHRQ  $16, R8            // (words-1)/6
+	LEAQ  (R8*8), DI
+	LEAQ  (DI)(DI*2), R9
+	ADDQ  SI, R9
+	XORL  BX, BX
+	XORL  DX, DX
+	XORL  R10, R10
+	XORL  R11, R11
+	XORL  R12, R12
+	MOVQ  R8, R13
+	SHRQ  $1, R13
+	JNC   even
+	SIXWORDS(0)
+	ADDQ  $8, SI
+	ADDQ  $8, R9
+
+even:
+	TESTQ R13, R13
+	JZ    join
+
+chainWords:
+	SIXWORDS(0)
+	SIXWORDS(8)
+	ADDQ $16, SI
+	ADDQ $16, R9
+	DECQ R13
+	JNZ  chainWords
+
+join:
+	LEAQ (R9)(DI*2), SI      // the end of the last chain
+	LEAQ (R8)(R8*2), R13
+	ADDQ R13, R13
+	SUBQ R13, R14            // words after it
+	ANDL $7, CX
+
+	// Chain 4 is R8+R14 words before the end, chain 3 is R8 more, and so on.
+	LEAQ ·shiftWords(SB), R9
+	LEAQ (R9)(R14*4), R9
+	LEAQ (R8*4), R8
+	PXOR X1, X1
+	ADDQ R8, R9
+	SHIFTCHAIN(R11, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(R10, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(DX, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(BX, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(AX, (R9))
+	MOVQ R12, AX
+	DECQ R14
+	JZ   lastWord
+
+afterWords:
+	CRC32Q (SI), AX
+	ADDQ   $8, SI
+	DECQ   R14
+	JNZ    afterWords
+
+	// The products are not reduced yet; the last word's CRC32Q does it.
+lastWord:
+	MOVQ   X1, BX
+	XORQ   (SI), BX
+	CRC32Q BX, AX
+	ADDQ   $8, SI
+	JMP    below8
+
+	// A block of R14 times 256 bytes: six chains with 32 bytes an iteration each, and
+	// behind them 64 bytes an iteration that are folded. What remains of the input
+	// goes around again.
+hybrid:
+	CMPQ CX, $const_pieceMax
+	JA   long
+	MOVQ CX, R14
+	SHRQ $8, R14
+	CMPQ R14, $const_blockSSE42
+	JBE  blockSize
+	MOVL $const_blockSSE42, R14
+
+blockSize:
+	MOVQ  R14, R13
+	SHLQ  $8, R13
+	SUBQ  R13, CX
+	MOVQ  R14, DI
+	SHLQ  $5, DI             // stride of the chains
+	LEAQ  (DI)(DI*2), R9
+	LEAQ  (SI)(R9*2), R13    // the first byte that is folded
+	ADDQ  SI, R9
+	LEAQ  (R14*4), R8
+	XORL  BX, BX
+	XORL  DX, DX
+	XORL  R10, R10
+	XORL  R11, R11
+	XORL  R12, R12
+	MOVOU ·foldXMM+48(SB), X15
+	MOVOU 0(R13), X4
+	MOVOU 16(R13), X5
+	MOVOU 32(R13), X6
+	MOVOU 48(R13), X7
+	JMP   firstChains
+
+hybridLoop:
+	FOLDLOW(X4, X8)
+	SIXWORDS(0)
+	FOLDADD(X4, X8, X0, 0)
+	FOLDLOW(X5, X9)
+	SIXWORDS(8)
+	FOLDADD(X5, X9, X1, 16)
+	FOLDLOW(X6, X10)
+	SIXWORDS(16)
+	FOLDADD(X6, X10, X2, 32)
+	FOLDLOW(X7, X11)
+	SIXWORDS(24)
+	FOLDADD(X7, X11, X3, 48)
+	ADDQ $32, SI
+	ADDQ $32, R9
+	ADDQ $64, R13
+	DECQ R14
+	JNZ  hybridLoop
+	JMP  hybridJoin
+
+firstChains:
+	SIXWORDS(0)
+	SIXWORDS(8)
+	SIXWORDS(16)
+	SIXWORDS(24)
+	ADDQ $32, SI
+	ADDQ $32, R9
+	ADDQ $64, R13
+	DECQ R14
+	JNZ  hybridLoop
+
+	// The six chains end 7, 6, 5, 4, 3 and 2 times R8/4 strides before the end.
+hybridJoin:
+	MOVQ R13, SI
+	LEAQ ·shiftStrides(SB), R9
+	LEAQ (R9)(R8*2), R9
+	PXOR X1, X1
+	SHIFTCHAIN(R12, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(R11, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(R10, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(DX, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(BX, (R9))
+	ADDQ R8, R9
+	SHIFTCHAIN(AX, (R9))
+	MOVQ X1, R8
+
+	// The first three accumulators are moved to the last.
+	MOVOU     ·foldXMM+32(SB), X13
+	MOVOU     ·foldXMM+16(SB), X14
+	MOVOU     ·foldXMM+0(SB), X15
+	MOVOA     X4, X8
+	PCLMULQDQ $0, X13, X8
+	PCLMULQDQ $0x11, X13, X4
+	MOVOA     X5, X9
+	PCLMULQDQ $0, X14, X9
+	PCLMULQDQ $0x11, X14, X5
+	MOVOA     X6, X10
+	PCLMULQDQ $0, X15, X10
+	PCLMULQDQ $0x11, X15, X6
+	PXOR      X8, X4
+	PXOR      X9, X5
+	PXOR      X10, X6
+	PXOR      X4, X7
+	PXOR      X5, X6
+	PXOR      X6, X7
+	MOVQ      X7, BX
+	PEXTRQ    $1, X7, DX
+	XORL      AX, AX
+	CRC32Q    BX, AX
+	XORQ      R8, DX
+	CRC32Q    DX, AX
+	JMP       next
+
+long:
+	JMP ·updatePieces(SB)

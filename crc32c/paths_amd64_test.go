@@ -1,0 +1,127 @@
+//go:build !purego
+
+package crc32c
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// withLevel runs f on the given path.
+func withLevel(l uint8, f func()) {
+	was := level
+	defer func() { level = was }()
+	level = l
+	f()
+}
+
+var levelNames = map[uint8]string{levelGeneric: "generic", levelSSE42: "sse42", levelAVX512: "avx512"}
+
+func activePath() string { return levelNames[level] }
+
+func archPaths() []path {
+	best := detect()
+	at := func(l uint8) func(crc uint32, p []byte) uint32 {
+		return func(crc uint32, p []byte) (got uint32) {
+			withLevel(l, func() { got = Update(crc, p) })
+			return got
+		}
+	}
+	paths := []path{{"level generic", 0, at(levelGeneric)}}
+	if best >= levelSSE42 {
+		paths = append(paths, path{"level sse42", 0, at(levelSSE42)}, path{"sse42", 0, atPointer(updateSSE42)})
+	}
+	if best >= levelAVX512 {
+		paths = append(paths, path{"avx512", 1, atPointer(updateAVX512)})
+	}
+	return paths
+}
+
+// TestPathTaken shows which code computes a checksum: with an entry changed in a table
+// that only one path reads, the results of that path, and of no other, are wrong.
+func TestPathTaken(t *testing.T) {
+	best := detect()
+	p := make([]byte, 1<<16)
+	for i := range p {
+		p[i] = byte(i * 7)
+	}
+	for _, tt := range []struct {
+		table string
+		flip  func()
+		level uint8
+		// lengths in bytes that read the table, and that do not
+		reads, ignores []int
+	}{
+		{"shiftBytes", func() {
+			for i := range shiftBytes {
+				shiftBytes[i] ^= 1
+			}
+		}, levelAVX512, []int{17, 64, 255}, []int{0, 1, 8, 16, 256, 512, 5000}},
+		{"lastWords", func() {
+			for i := range lastWords {
+				lastWords[i] ^= 1 << 32
+			}
+		}, levelAVX512, []int{17, 64, 255, 256, 512, 5000}, []int{0, 1, 8, 16}},
+		{"foldZMM", func() {
+			for i := range foldZMM {
+				foldZMM[i] ^= 1 << 32
+			}
+		}, levelAVX512, []int{256, 300, 512, 5000}, []int{1, 8, 16, 17, 255}},
+		{"chainLanes", func() {
+			for i := range chainLanes {
+				chainLanes[i] ^= 1
+			}
+		}, levelAVX512, []int{512, 1000, 5000, 65536}, []int{1, 16, 255, 256, 511}},
+		{"shiftWords", func() {
+			for i := range shiftWords {
+				shiftWords[i] ^= 1
+			}
+		}, levelSSE42, []int{chainsSSE42, 256, hybridSSE42 - 1}, []int{1, 16, 17, chainsSSE42 - 1, 2048}},
+		{"shiftStrides", func() {
+			for i := range shiftStrides {
+				shiftStrides[i] ^= 1
+			}
+		}, levelSSE42, []int{hybridSSE42, 2048, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
+		{"foldXMM", func() {
+			for i := range foldXMM {
+				foldXMM[i] ^= 1 << 32
+			}
+		}, levelSSE42, []int{hybridSSE42, 2048, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
+		{"slicing", func() {
+			for i := range slicing()[0] {
+				slicing()[0][i] ^= 1
+			}
+		}, levelGeneric, []int{1, 16, 17, 255, 5000}, []int{0}},
+	} {
+		// Flipping the bits once more puts the table right.
+		tt.flip()
+		for l := uint8(levelGeneric); l <= best; l++ {
+			withLevel(l, func() {
+				for _, n := range tt.ignores {
+					if got, want := Checksum(p[:n]), bitwise(0, p[:n]); got != want {
+						t.Errorf("level %s, %d bytes: reads %s", levelNames[l], n, tt.table)
+					}
+				}
+				for _, n := range tt.reads {
+					got, want := Checksum(p[:n]), bitwise(0, p[:n])
+					if (got != want) != (l == tt.level) {
+						t.Errorf("level %s, %d bytes: reads %s: %v", levelNames[l], n, tt.table, got != want)
+					}
+				}
+			})
+		}
+		tt.flip()
+		if got, want := Checksum(p), bitwise(0, p); got != want {
+			t.Fatalf("%s: got %08x, want %08x afterwards", tt.table, got, want)
+		}
+	}
+}
+
+func archCopies() []copyPath {
+	if detect() < levelAVX512 {
+		return nil
+	}
+	return []copyPath{{"avx512", 256, copyMax, func(crc uint32, dst, src []byte) uint32 {
+		return copyAVX512(crc, unsafe.SliceData(dst), unsafe.SliceData(src), len(src))
+	}}}
+}
