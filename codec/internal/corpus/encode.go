@@ -203,28 +203,27 @@ func shape(columns []column) []byte {
 		return []byte{0, 0}
 	}
 	words := map[int]int{}
+	var used []int // words with a code in them, in order
 	for _, c := range columns {
-		words[(c.number-1)/5] |= c.code << (3 * ((c.number - 1) % 5))
+		w := (c.number - 1) / 5
+		if words[w] == 0 {
+			used = append(used, w)
+		}
+		words[w] |= c.code << (3 * ((c.number - 1) % 5))
 	}
 	var b []byte
-	last := (columns[len(columns)-1].number - 1) / 5
-	for w := 0; w <= last; {
-		if words[w] == 0 {
-			run := 0
-			for words[w] == 0 {
-				run++
-				w++
-			}
+	next := 0
+	for i, w := range used {
+		if run := w - next; run > 0 {
 			b = append(b, 0x00, 0x80)
 			b = binary.AppendUvarint(b, uint64(run))
-			continue
 		}
 		v := words[w]
-		if w < last {
+		if i < len(used)-1 {
 			v |= 0x8000
 		}
 		b = binary.LittleEndian.AppendUint16(b, uint16(v))
-		w++
+		next = w + 1
 	}
 	for _, c := range columns {
 		if c.code == 7 {

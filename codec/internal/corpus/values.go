@@ -107,7 +107,9 @@ func (v *Values) message(m protoreflect.Message, depth int, stored bool) {
 }
 
 func (v *Values) field(m protoreflect.Message, fd protoreflect.FieldDescriptor, depth int) {
-	if fd.Message() != nil && (depth <= 1 || v.left <= 0) && (fd.IsList() || !fd.IsMap() || fd.MapValue().Message() != nil) {
+	if fd.Cardinality() == protoreflect.Required {
+		depth = max(depth, 2)
+	} else if fd.Message() != nil && (depth <= 1 || v.left <= 0) && (fd.IsList() || !fd.IsMap() || fd.MapValue().Message() != nil) {
 		return
 	}
 	switch {
