@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/build"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,10 @@ func newGenerator(keep string) (*generator, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Times are those of compiling only with a cache that knows none of it yet.
+	if err := os.RemoveAll(g.cache()); err != nil {
+		return nil, err
+	}
 	for _, plugin := range []string{theirPlugin, ourPlugin} {
 		cmd := exec.Command("go", "build", "-tags", "protolegacy", "-o", g.plugin(plugin), plugin)
 		cmd.Dir = g.module
@@ -72,6 +77,8 @@ func newGenerator(keep string) (*generator, error) {
 	}
 	return g, nil
 }
+
+func (g *generator) cache() string { return filepath.Join(g.dir, "cache") }
 
 func (g *generator) plugin(path string) string {
 	return filepath.Join(g.dir, "bin", filepath.Base(path))
@@ -193,7 +200,7 @@ func (g *generator) writeModule(dir, module string, packages []string) error {
 func (g *generator) goCommand(dir, verb string, args ...string) (time.Duration, error) {
 	cmd := exec.Command("go", append([]string{verb, "-tags", "protolegacy"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(g.dir, "cache"), "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOCACHE="+g.cache(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		const most = 6000
@@ -232,12 +239,26 @@ func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGenerator
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return 0, err
 		}
-		if err := os.WriteFile(name, []byte(f.GetContent()), 0o644); err != nil {
+		if err := writeGo(name, f.GetContent()); err != nil {
 			return 0, err
 		}
 		lines += strings.Count(f.GetContent(), "\n")
 	}
 	return lines, nil
+}
+
+// writeGo writes a file of Go, and under another name if go build would take this
+// one for a file of another platform: Google has an experiment_arm.proto.
+func writeGo(name, content string) error {
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		return err
+	}
+	dir, base := filepath.Split(name)
+	if ok, err := build.Default.MatchFile(dir, base); err != nil || ok {
+		return err
+	}
+	first, rest, _ := strings.Cut(base, ".")
+	return os.Rename(name, filepath.Join(dir, first+"_."+rest))
 }
 
 // request asks for the code of the chosen files of a set and of all that they
