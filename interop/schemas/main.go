@@ -85,7 +85,7 @@ func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result,
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	header := "set\tfiles\tmessages\tvalues\tdifferences\tframe/protobuf bytes\ttime\t"
+	header := "set\tfiles\tmessages\tvalues\tdamaged (accepted)\tdifferences\tframe/protobuf bytes\ttime\t"
 	if withCode {
 		header += "with methods\tlines ours\tprotoc-gen-go's\tcompiling ours\tprotoc-gen-go's\t"
 	}
@@ -100,7 +100,7 @@ func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result,
 			log.Print(f)
 		}
 		failed += len(r.Failures)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, len(r.Failures),
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d (%d)\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, r.Damaged, r.Accepted, len(r.Failures),
 			float64(r.Frames)/float64(max(r.Protobuf, 1)), r.took.Seconds())
 		if c := r.code; c != nil {
 			fmt.Fprintf(w, "%d\t%d\t%d\t%.1fs\t%.1fs\t", r.Methods, c.ourLines, c.theirLines, c.ourCompile.Seconds(), c.theirCompile.Seconds())

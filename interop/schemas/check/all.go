@@ -16,6 +16,8 @@ type Summary struct {
 	Values   int64    // random values sent, as far as they arrived
 	Frames   int64    // bytes of their frames
 	Protobuf int64    // bytes that protobuf takes for them
+	Damaged  int64    // damaged frames decoded
+	Accepted int64    // of these, how many were accepted
 	Failures []string // one a type at most
 }
 
@@ -41,6 +43,8 @@ func All(c Checker, types []protoreflect.MessageType, n int) Summary {
 	}
 	wg.Wait()
 	for i := range checkers {
+		s.Damaged += checkers[i].Damaged - c.Damaged
+		s.Accepted += checkers[i].Accepted - c.Accepted
 		s.Values += checkers[i].Values - c.Values
 		s.Frames += checkers[i].Frames - c.Frames
 		s.Protobuf += checkers[i].Protobuf - c.Protobuf

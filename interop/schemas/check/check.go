@@ -5,6 +5,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -38,6 +39,8 @@ type Checker struct {
 	// What was sent so far: values, and the bytes of their frames and of
 	// protobuf.
 	Values, Frames, Protobuf int64
+	// Damaged frames that were decoded, and how many of them were accepted.
+	Damaged, Accepted int64
 }
 
 // Type sends n random values of a type. If the type has generated code, each
@@ -49,12 +52,24 @@ func (c *Checker) Type(mt protoreflect.MessageType, n int) error {
 		source.Extensions = c.Extensions
 		m := mt.New()
 		source.Fill(m)
-		if err := c.value(m.Interface()); err != nil {
+		frame, err := c.value(m.Interface())
+		if err == nil {
+			r := rand.New(rand.NewPCG(c.Seed+uint64(i), ^hash(mt.Descriptor().FullName())))
+			for range damages {
+				if err = c.damaged(m.Interface(), damage(frame, r)); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("%s, value %d: %w", mt.Descriptor().FullName(), i, err)
 		}
 	}
 	return nil
 }
+
+// damages is how many damaged frames are made of each value's.
+const damages = 3
 
 // hash is FNV-1a, so that every type gets other values.
 func hash(name protoreflect.FullName) uint64 {
@@ -65,46 +80,47 @@ func hash(name protoreflect.FullName) uint64 {
 	return h
 }
 
-func (c *Checker) value(m proto.Message) error {
+// value sends one value and returns its frame.
+func (c *Checker) value(m proto.Message) ([]byte, error) {
 	want, err := protobuf(m)
 	if err != nil {
-		return fmt.Errorf("protobuf can't encode the value: %w", err)
+		return nil, fmt.Errorf("protobuf can't encode the value: %w", err)
 	}
 	codec := c.Codec
 	if proto.CheckInitialized(m) != nil {
 		if _, err := codec.Marshal(m); err == nil {
-			return fmt.Errorf("marshal: no error for a message without its required fields\n%s", text(m))
+			return nil, fmt.Errorf("marshal: no error for a message without its required fields\n%s", text(m))
 		}
 		codec = c.Partial
 	}
 	frame, err := trip(codec, m, m, want)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Values++
 	c.Frames += int64(len(frame))
 	c.Protobuf += int64(len(want))
 	if _, ok := m.(*dynamicpb.Message); ok {
-		return nil
+		return frame, nil
 	}
 
 	// The same as a dynamic message. It has got to come from the value's
 	// protobuf bytes, since dynamic and generated messages do not mix.
 	dynamic := dynamicpb.NewMessage(m.ProtoReflect().Descriptor())
 	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: c.Resolver}).Unmarshal(want, dynamic); err != nil {
-		return fmt.Errorf("protobuf can't decode its own bytes: %w", err)
+		return nil, fmt.Errorf("protobuf can't decode its own bytes: %w", err)
 	}
 	other, err := trip(codec, dynamic, m, want)
 	if err != nil {
-		return fmt.Errorf("as a dynamic message: %w", err)
+		return nil, fmt.Errorf("as a dynamic message: %w", err)
 	}
 	if !bytes.Equal(frame, other) {
-		return fmt.Errorf("frames differ\ngenerated %s\ndynamic   %s\n%s", hex(frame), hex(other), text(m))
+		return nil, fmt.Errorf("frames differ\ngenerated %s\ndynamic   %s\n%s", hex(frame), hex(other), text(m))
 	}
 	if _, err := trip(codec, m, dynamic, want); err != nil {
-		return fmt.Errorf("into a dynamic message: %w", err)
+		return nil, fmt.Errorf("into a dynamic message: %w", err)
 	}
-	return nil
+	return frame, nil
 }
 
 // trip encodes m twice and decodes it into a message of the type of into, which
