@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/codec/internal/fallback"
 )
 
 // DialOption is an option of [DialOptions].
@@ -15,7 +16,7 @@ type DialOption func(*dialOptions)
 
 type dialOptions struct {
 	codec    encoding.CodecV2
-	fallback *memory
+	fallback *fallback.Memory
 }
 
 // WithOptions makes the client encode and decode with options of its own.
@@ -37,7 +38,7 @@ func WithOptions(o codec.Options) DialOption {
 //
 // Without this option such a call fails with [ErrNoCodec].
 func WithFallback() DialOption {
-	return func(d *dialOptions) { d.fallback = newMemory() }
+	return func(d *dialOptions) { d.fallback = fallback.NewMemory() }
 }
 
 // DialOptions makes a client speak Graven: all calls have the content-subtype
@@ -96,7 +97,7 @@ func (d *dialOptions) unary(ctx context.Context, method string, req, reply any, 
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 	target := cc.Target()
-	if d.fallback != nil && d.fallback.has(target) {
+	if d.fallback != nil && d.fallback.Has(target) {
 		return invoke(ctx, method, req, reply, cc, inProtobuf(opts)...)
 	}
 	err := invoke(ctx, method, req, reply, cc, opts...)
@@ -125,6 +126,6 @@ func (d *dialOptions) unary(ctx context.Context, method string, req, reply any, 
 
 func (d *dialOptions) remember(target string) {
 	if d.fallback != nil {
-		d.fallback.add(target)
+		d.fallback.Add(target)
 	}
 }

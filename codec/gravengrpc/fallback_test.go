@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/codec/internal/fallback"
 )
 
 // checkNoCodec looks for all that the error of a server without the codec has to say.
@@ -239,7 +240,7 @@ func TestFallbackTooLate(t *testing.T) {
 			break
 		}
 	}
-	if err != io.EOF || sent < maxResend {
+	if err != io.EOF || sent < fallback.MaxResend {
 		t.Errorf("after %d messages: %v", sent, err)
 	}
 	checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr)
@@ -344,7 +345,7 @@ func TestFallbackForgets(t *testing.T) {
 	now := time.Unix(1000, 0)
 	d := new(dialOptions)
 	WithFallback()(d)
-	d.fallback.now = func() time.Time { return now }
+	d.fallback.Now = func() time.Time { return now }
 	var subtypes []string
 	spoken := false
 	call := func() error {
@@ -372,18 +373,15 @@ func TestFallbackForgets(t *testing.T) {
 	}
 	check(Name, "proto")
 	check("proto")
-	now = now.Add(rememberFor - time.Second)
+	now = now.Add(fallback.Period - time.Second)
 	check("proto")
 	now = now.Add(2 * time.Second)
 	check(Name, "proto")
 	check("proto")
 	spoken = true
-	now = now.Add(rememberFor + time.Second)
+	now = now.Add(fallback.Period + time.Second)
 	check(Name)
 	check(Name)
-	if len(d.fallback.until) != 0 {
-		t.Errorf("remembered: %v", d.fallback.until)
-	}
 }
 
 func TestInGraven(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -90,37 +88,4 @@ func judge(s *status.Status) verdict {
 		}
 	}
 	return unknown
-}
-
-// rememberFor is how long a client that falls back goes on in protobuf before it
-// tries Graven again, so that it notices when the servers are updated.
-const rememberFor = 10 * time.Minute
-
-// memory is which targets do not speak Graven. It is kept by the options of a
-// client and gone with them.
-type memory struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-	now   func() time.Time
-}
-
-func newMemory() *memory {
-	return &memory{until: make(map[string]time.Time), now: time.Now}
-}
-
-func (m *memory) add(target string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.until[target] = m.now().Add(rememberFor)
-}
-
-func (m *memory) has(target string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	until, ok := m.until[target]
-	if ok && m.now().After(until) {
-		delete(m.until, target)
-		return false
-	}
-	return ok
 }
