@@ -2,7 +2,9 @@ package codec_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -126,4 +128,14 @@ func newMessage(t testing.TB, s *corpus.Set, name protoreflect.FullName) *dynami
 		t.Fatal(err)
 	}
 	return dynamicpb.NewMessage(md)
+}
+
+// unhex reads hexadecimal digits with spaces between them.
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
