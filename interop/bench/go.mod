@@ -14,6 +14,8 @@ require (
 	github.com/fxamacker/cbor/v2 v2.10.0
 	github.com/google/flatbuffers v25.12.19+incompatible
 	github.com/graven-rpc/graven v0.0.0
+	github.com/klauspost/compress v1.20.3
+	github.com/klauspost/crc32 v1.3.0
 	github.com/mus-format/mus-go v0.7.2
 	github.com/mus-format/musgen-go v0.2.3
 	github.com/planetscale/vtprotobuf v0.6.1-0.20250313105119-ba97887b0a25

@@ -1,0 +1,121 @@
+// Command report measures every implementation and writes RESULTS.md, charts and
+// results.json beside the module's go.mod:
+//
+//	go run ./cmd/report          # about twenty minutes
+//	go run ./cmd/report -quick   # under five
+//
+// It starts itself several times and measures in these processes, one after
+// another, so that the spread it reports has in it what differs from process to
+// process. With -against it also compares the ratios of two runs.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/graven-rpc/graven/interop/bench/measure"
+)
+
+func main() {
+	var (
+		quick   = flag.Bool("quick", false, "measure less, in under five minutes")
+		out     = flag.String("out", ".", "`folder` to write to")
+		only    = flag.String("only", "", "measure only what matches the `expression`, as in 'codec/bank/100/Graven'")
+		against = flag.String("against", "", "compare with this results.json of an earlier run")
+		child   = flag.String("child", "", "for the command's own use")
+		rates   = flag.String("rates", "{}", "for the command's own use")
+		first   = flag.Int("first", 0, "for the command's own use")
+	)
+	flag.Parse()
+	p := plan{quick: *quick, only: *only}
+	var err error
+	if *child != "" {
+		err = runChild(*child, *first, *rates, p)
+	} else {
+		err = run(p, *out, *against)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "report:", err)
+		os.Exit(1)
+	}
+}
+
+// plan says how much is measured.
+type plan struct {
+	quick bool
+	only  string
+}
+
+func (p plan) processes() int {
+	if p.quick {
+		return 3
+	}
+	return 4
+}
+
+// passes is how many passes a process makes.
+func (p plan) passes() int {
+	if p.quick {
+		return 1
+	}
+	return 3
+}
+
+func (p plan) sample() time.Duration {
+	if p.quick {
+		return 6 * time.Millisecond
+	}
+	return 25 * time.Millisecond
+}
+
+func (p plan) call() time.Duration {
+	if p.quick {
+		return 100 * time.Millisecond
+	}
+	return 400 * time.Millisecond
+}
+
+func (p plan) match() (func(measure.Key) bool, error) {
+	re, err := regexp.Compile(p.only)
+	if err != nil {
+		return nil, err
+	}
+	return func(k measure.Key) bool {
+		return re.MatchString(fmt.Sprintf("%s/%s/%s", k.Part, k.Scenario, k.Peer))
+	}, nil
+}
+
+func run(p plan, out, against string) error {
+	if _, err := p.match(); err != nil {
+		return err
+	}
+	begin := time.Now()
+	r, err := collect(p)
+	if err != nil {
+		return err
+	}
+	res := summarize(r)
+	doc := document{results: res, machine: describeMachine(), plan: p, begin: begin, took: time.Since(begin)}
+	if err := doc.write(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "wrote %s in %v\n", filepath.Join(out, "RESULTS.md"), time.Since(begin).Round(time.Second))
+	if against == "" {
+		return nil
+	}
+	b, err := os.ReadFile(against)
+	if err != nil {
+		return err
+	}
+	var earlier []row
+	if err := json.Unmarshal(b, &earlier); err != nil {
+		return fmt.Errorf("%s: %w", against, err)
+	}
+	compareRuns(os.Stdout, earlier, res.rows)
+	return nil
+}
