@@ -70,18 +70,23 @@ func (s *SchemaModel) each(f func(*MessageModel)) {
 	walk(s.Messages)
 }
 
-// Grown returns a schema and a later version of it that has more fields in
-// many of its types: below, between and above the old ones, of every kind,
-// also new members of oneofs. Nothing else differs.
-func Grown(seed uint64, pkg string) (before, after *SchemaModel) {
-	after = RandomSchema(seed, pkg)
-	before = after.Clone()
+// Shrunk returns an earlier version of the schema, which lacks some of the
+// fields of many types: below, between and above others, of every kind, also
+// members of oneofs. Nothing else differs.
+func (s *SchemaModel) Shrunk(seed uint64) *SchemaModel {
+	before := s.Clone()
 	r := Rand(seed ^ 0xA5A5)
 	before.each(func(m *MessageModel) {
 		part := pick(r, []float64{0, 0.2, 0.5, 1})
 		m.Fields = slices.DeleteFunc(m.Fields, func(*FieldModel) bool { return r.Float64() < part })
 	})
-	return before, after
+	return before
+}
+
+// Grown returns a random schema with what it was before fields were added.
+func Grown(seed uint64, pkg string) (before, after *SchemaModel) {
+	after = RandomSchema(seed, pkg)
+	return after.Shrunk(seed), after
 }
 
 // Change is one difference between two versions of a schema.
@@ -99,9 +104,9 @@ func (c Change) String() string {
 }
 
 // Changed returns two versions of a schema that differ in all the ways in
-// which people change schemas, sensible or not, and the list of the changes
-// from the first to the second.
-func Changed(seed uint64, pkg string) (before, after *SchemaModel, changes []Change) {
+// which people change schemas, and the list of the changes from the first to
+// the second. Only wild ones are not harmless.
+func Changed(seed uint64, pkg string, wild bool) (before, after *SchemaModel, changes []Change) {
 	before = RandomSchema(seed, pkg)
 	after = before.Clone()
 	r := Rand(seed ^ 0x5A5A)
@@ -112,7 +117,7 @@ func Changed(seed uint64, pkg string) (before, after *SchemaModel, changes []Cha
 				kept = append(kept, f)
 				continue
 			}
-			what, harmless, stays := mutate(r, after, f)
+			what, harmless, stays := mutate(r, after, f, wild)
 			if what != "" {
 				changes = append(changes, Change{m.Name, f.Number, what, harmless})
 			}
@@ -136,9 +141,13 @@ var wider = map[string][]string{
 }
 
 // mutate changes a field; stays is false if it is to be removed.
-func mutate(r *rand.Rand, s *SchemaModel, f *FieldModel) (what string, harmless, stays bool) {
+func mutate(r *rand.Rand, s *SchemaModel, f *FieldModel, wild bool) (what string, harmless, stays bool) {
 	was := f.Kind
-	switch r.IntN(6) {
+	ways := 4
+	if wild {
+		ways = 6
+	}
+	switch r.IntN(ways) {
 	case 0:
 		return "removed", true, false
 	case 1:
