@@ -352,7 +352,7 @@ func ratio(r *row) string {
 	}
 	switch {
 	case r.Ratio < 0.1:
-		return fmt.Sprintf(" (%.3f)", r.Ratio)
+		return fmt.Sprintf(" (%.2g)", r.Ratio)
 	case r.Ratio < 10:
 		return fmt.Sprintf(" (%.2f)", r.Ratio)
 	}
