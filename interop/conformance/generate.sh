@@ -21,14 +21,15 @@ options=$(sed 's/.*/"&"/' <<<"$names" | paste -sd,)
 
 # MessageSet, which the proto2 messages use, is behind a build tag of protobuf-go,
 # in the plugins too, and go tool takes no tags: hence go run.
-
-
 find internal -name '*.pb.go' -o -name '*.graven.go' | xargs -r rm
 # The folder is named by its real path: buf refuses a symlink out of its input.
 $buf generate "$(realpath "$include")" --template '{
 	"version": "v2",
 	"plugins": [
-		{"local": ["go", "run", "-tags", "protolegacy", "google.golang.org/protobuf/cmd/protoc-gen-go"], "out": ".", "opt": ['"$options"'], "strategy": "all"}
+		{"local": ["go", "run", "-tags", "protolegacy", "google.golang.org/protobuf/cmd/protoc-gen-go"], "out": ".", "opt": ['"$options"'], "strategy": "all"},
+		{"local": ["go", "run", "-tags", "protolegacy", "github.com/graven-rpc/graven/protoc-gen-graven"], "out": ".", "opt": ['"$options"'], "strategy": "all"}
 	]
 }'
+# Built with the tag reflection, the same types have no methods of ours.
+find internal -name '*.graven.go' -exec sed -i '0,/^package /s//\/\/go:build !reflection\n\npackage /' {} +
 gofmt -l internal

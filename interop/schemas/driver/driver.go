@@ -52,14 +52,11 @@ func Main(module string) {
 	}
 }
 
-// hasMethods reports whether protoc-gen-graven has generated for a type.
+// hasMethods reports whether protoc-gen-graven has generated for a type, by the
+// one method that it gives to each.
 func hasMethods(t reflect.Type) bool {
-	for i := range t.NumMethod() {
-		if strings.Contains(t.Method(i).Name, "Graven") {
-			return true
-		}
-	}
-	return false
+	_, ok := t.MethodByName("Γraven")
+	return ok
 }
 
 // extensions are those linked in, by the message that they extend.
