@@ -34,7 +34,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 		return fault.Of(fault.NotMessage, r.Descriptor().FullName(), "a nil pointer can't be decoded into")
 	}
 	proto.Reset(m)
-	lm, err := layout.Of(r.Descriptor())
+	g, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,19 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if err := o.checkSchema(id, lm); err != nil {
 		return err
 	}
-	if _, err := wire.Verify(lm, msg, o.maxDepth()); err != nil {
+	convert, err := wire.Verify(lm, msg, o.maxDepth())
+	if err != nil {
 		return inFrame(err)
 	}
-	err = wire.DecodeReflect(r, lm, msg, wire.DecodeOptions{
+	do := wire.DecodeOptions{
 		DiscardUnknown: o.DiscardUnknown, MaxDepth: o.maxDepth(), Resolver: o.Resolver, Budget: o.budget(len(frame)),
-	})
-	if err == nil && !o.AllowPartial {
+	}
+	if g != nil && !convert {
+		err = wire.Decode(g, msg, do)
+	} else {
+		err = wire.DecodeReflect(r, lm, msg, do)
+	}
+	if err == nil && init && !o.AllowPartial {
 		if e := proto.CheckInitialized(m); e != nil {
 			err = &Error{Kind: KindRequired, Offset: -1, Field: lm.Name(), Err: e}
 		}

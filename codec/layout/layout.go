@@ -412,3 +412,6 @@ func widthOption(fd protoreflect.FieldDescriptor) (int, error) {
 	}
 	return int(v), nil
 }
+
+// Error is the type of this package's errors.
+type Error = fault.Error

@@ -1,8 +1,8 @@
 package layout
 
 import (
+	"encoding/binary"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -36,6 +36,11 @@ type Plan struct {
 	Unknown []int32 // indices in Rows.Fields that the type lacks, the residue aside
 	Residue int32   // index of the residue in Rows.Fields, -1 if there is none
 	Native  bool    // the shape is Msg.Full's
+
+	Slots   []Slot // one for each of Msg.Fields, what getters need
+	Convert bool   // some field is stored in another width
+	Extra   bool   // rows may hold a residue or fields of another version
+	Kept    *Rows  // a root block of the Unknown fields, nil if there are none
 
 	// What one pass of verification needs, beside the stride.
 	Spare      byte      // bits that no field uses, in the last byte of the bit area
@@ -81,8 +86,54 @@ func NewPlan(m *Message, r *Rows) (*Plan, error) {
 	for ; i < len(m.Fields); i++ {
 		p.Places[i].Row = -1
 	}
+	p.place()
 	p.prepare()
 	return p, nil
+}
+
+// Slot is where a getter finds a compiled field. Of a field that is nowhere, or stored
+// in another width, all is 0.
+type Slot struct {
+	Off  uint32 // of the slot, or of the end; of the row's last variable field 0: its end is the row's
+	Prev uint32 // of the end before a variable field; 0: it starts where the row does
+	// Of a bool, Off and Prev are the byte and the mask of the value's bit.
+	Byte uint32 // byte of the presence bit in the row
+	Mask uint32 // the presence bit in that byte; 0: the field is nowhere
+}
+
+// place fills in Slots.
+func (p *Plan) place() {
+	p.Slots = make([]Slot, len(p.Places))
+	p.Extra = p.Residue >= 0 || len(p.Unknown) > 0
+	if len(p.Unknown) > 0 {
+		kept := make([]RowField, len(p.Unknown))
+		for k, j := range p.Unknown {
+			kept[k] = RowField{Number: p.Rows.Fields[j].Number, Storage: p.Rows.Fields[j].Storage}
+		}
+		p.Kept = NewRows(kept)
+	}
+	prev := uint32(0)
+	for j := range p.Rows.Fields {
+		rf := &p.Rows.Fields[j]
+		s := Slot{Off: rf.Off, Byte: rf.Bit / 8, Mask: 1 << (rf.Bit % 8)}
+		if rf.Code == Bool {
+			s.Off, s.Prev = (rf.Bit+1)/8, 1<<((rf.Bit+1)%8)
+		}
+		if rf.Variable() {
+			s.Prev, prev = prev, rf.Off
+			if rf.Off+4 == p.Rows.Stride {
+				s.Off = 0
+			}
+		}
+		if i := p.Fields[j]; i >= 0 {
+			switch p.Places[i].Match {
+			case Same:
+				p.Slots[i] = s
+			case Convert:
+				p.Convert = true
+			}
+		}
+	}
 }
 
 func match(f *Field, row Storage) Match {
@@ -158,14 +209,13 @@ func Fits(k protoreflect.Kind, v uint64, width int) bool {
 
 // Peers send shapes; what is kept of them is bounded in number and in size.
 const (
-	keptPlans = 64   // plans a message type
+	keptPlans = 64   // plans a message type, by hash: a newer one takes the place of an older
 	keptShape = 1024 // bytes of a shape worth keeping
 )
 
 type planCache struct {
-	mu   sync.RWMutex
-	m    map[string]*Plan
-	full atomic.Pointer[Plan]
+	full  atomic.Pointer[Plan]
+	table atomic.Pointer[[keptPlans]atomic.Pointer[Plan]]
 }
 
 // FullPlan is the plan of the compiled shape.
@@ -183,31 +233,51 @@ func (m *Message) FullPlan() *Plan {
 }
 
 // PlanFor reads the shape at the start of b and gives the plan for its rows. Plans
-// are kept by shape in bounded number: a peer that sends ever new shapes costs time, not memory.
+// are kept by shape in bounded number: a peer that sends ever new shapes costs time,
+// not memory.
 func (m *Message) PlanFor(b []byte) (*Plan, error) {
 	n := ShapeLen(b)
 	if n == 0 {
 		return nil, shapeCut
 	}
-	if string(b[:n]) == string(m.Full.Shape) {
+	shape := b[:n]
+	if string(shape) == string(m.Full.Shape) {
 		return m.FullPlan(), nil
 	}
-	c := &m.shapes
-	c.mu.RLock()
-	p := c.m[string(b[:n])]
-	c.mu.RUnlock()
-	if p != nil {
-		return p, nil
+	if t := m.shapes.table.Load(); t != nil {
+		if p := t[hashShape(shape)].Load(); p != nil && string(p.Rows.Shape) == string(shape) {
+			return p, nil
+		}
 	}
-	r, err := ParseShape(b)
+	r, err := ParseShape(shape)
 	if err != nil {
 		return nil, err
 	}
-	if p, err = NewPlan(m, r); err != nil {
-		return nil, err
+	p, err := NewPlan(m, r)
+	if err == nil && n <= keptShape {
+		t := m.shapes.table.Load()
+		if t == nil {
+			m.shapes.table.CompareAndSwap(nil, new([keptPlans]atomic.Pointer[Plan]))
+			t = m.shapes.table.Load()
+		}
+		t[hashShape(shape)].Store(p)
 	}
-	m.keep(p)
-	return p, nil
+	return p, err
+}
+
+// hashShape is an index into a table of plans. Multiplicative hashing, as in Knuth,
+// The Art of Computer Programming, volume 3, 6.4.
+func hashShape(shape []byte) uint64 {
+	h := uint64(len(shape))
+	for len(shape) >= 8 {
+		h = (h ^ binary.LittleEndian.Uint64(shape)) * 0x9E3779B97F4A7C15
+		h ^= h >> 32
+		shape = shape[8:]
+	}
+	for i, c := range shape {
+		h ^= uint64(c) << (8 * i)
+	}
+	return h * 0x9E3779B97F4A7C15 >> (64 - 6)
 }
 
 // PlanOf gives the plan for rows that were laid out here.
@@ -216,25 +286,6 @@ func (m *Message) PlanOf(r *Rows) (*Plan, error) {
 		return m.FullPlan(), nil
 	}
 	return m.PlanFor(r.Shape)
-}
-
-func (m *Message) keep(p *Plan) {
-	if len(p.Rows.Shape) > keptShape {
-		return
-	}
-	c := &m.shapes
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.m == nil {
-		c.m = make(map[string]*Plan)
-	}
-	if len(c.m) >= keptPlans {
-		for k := range c.m { // an arbitrary one: no order that a peer could exploit
-			delete(c.m, k)
-			break
-		}
-	}
-	c.m[string(p.Rows.Shape)] = p
 }
 
 // IsFull reports whether a root block has the compiled shape.

@@ -62,32 +62,13 @@ func rootFields(block []byte) (kept, error) {
 	if err := v.rows(p, 1, len(r.Shape), len(block), 1); err != nil {
 		return nil, err
 	}
-	return presentFields(p, block[len(r.Shape):]), nil
+	row := block[len(r.Shape):]
+	tail := row[r.Fixed(1):]
+	return presentIn(p, row, tail, 0, uint32(len(tail))), nil
 }
 
 // anyMessage is a message type without fields: to it, all fields are of another version.
 var anyMessage = &layout.Message{}
-
-// presentFields cuts a verified single row.
-func presentFields(p *layout.Plan, row []byte) (k kept) {
-	tail := row[p.Rows.Fixed(1):]
-	start := uint32(0)
-	for j := range p.Rows.Fields {
-		f := &p.Rows.Fields[j]
-		var value []byte
-		if f.Variable() {
-			end := uint32(len(tail))
-			if f.Off+4 != p.Rows.Stride {
-				end = le.Uint32(row[f.Off:])
-			}
-			value, start = tail[start:end], end
-		}
-		if has(row, f.Bit) {
-			k = append(k, fieldValue(f, row, value))
-		}
-	}
-	return k
-}
 
 // appendTo writes joined fields as an unknown protobuf field 19001; nothing if there
 // are none.

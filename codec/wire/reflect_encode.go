@@ -320,6 +320,9 @@ func (e *reflectEncoder) pack(dst []byte, m *layout.Message, msg protoreflect.Me
 
 // residue gives the extensions and unknown fields of a message as protobuf bytes.
 func (e *reflectEncoder) residue(lm *layout.Message, m protoreflect.Message) ([]byte, error) {
+	if x, ok := lm.Desc.(interface{ IsMessageSet() bool }); ok && x.IsMessageSet() {
+		return e.messageSet(lm, m)
+	}
 	var ext []byte
 	if lm.Desc.ExtensionRanges().Len() > 0 {
 		var err error
@@ -339,6 +342,19 @@ func (e *reflectEncoder) residue(lm *layout.Message, m protoreflect.Message) ([]
 		return unknown, nil
 	}
 	return append(ext, unknown...), nil
+}
+
+// messageSet gives the items of a message set. Its unknown fields stand for items too,
+// so protobuf itself has to write them.
+func (e *reflectEncoder) messageSet(lm *layout.Message, m protoreflect.Message) ([]byte, error) {
+	if e.DiscardUnknown && len(m.GetUnknown()) > 0 {
+		return extensionBytes(m)
+	}
+	b, err := proto.MarshalOptions{AllowPartial: true, Deterministic: true}.Marshal(m.Interface())
+	if err != nil {
+		return nil, &fault.Error{Kind: fault.Residue, Offset: -1, Field: lm.Name(), Detail: "message set", Err: err}
+	}
+	return b, nil
 }
 
 // named adds the message type to an error that names nothing.

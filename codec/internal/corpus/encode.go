@@ -529,3 +529,40 @@ func residue(m protoreflect.Message) ([]byte, error) {
 	b, err := Bytes(only.Interface())
 	return append(b, m.GetUnknown()...), err
 }
+
+// Cell is a present field of a block written by hand.
+type Cell struct {
+	Number int
+	Code   int
+	K, E   int    // of code 7
+	On     bool   // of code 1
+	Bytes  []byte // of all others
+}
+
+// Root returns a root block of these fields, which are in order of number.
+func Root(cells ...Cell) []byte {
+	columns, row := cellsOf(cells)
+	return layOut(columns, [][]cell{row}, true)
+}
+
+// Block returns a block of rows that all have the same fields.
+func Block(rows ...[]Cell) []byte {
+	var columns []column
+	var table [][]cell
+	for _, cells := range rows {
+		var row []cell
+		columns, row = cellsOf(cells)
+		table = append(table, row)
+	}
+	return layOut(columns, table, false)
+}
+
+func cellsOf(cells []Cell) ([]column, []cell) {
+	var columns []column
+	var row []cell
+	for _, c := range cells {
+		columns = append(columns, column{number: c.Number, code: c.Code, k: c.K, e: c.E})
+		row = append(row, cell{has: true, isOn: c.On, bytes: c.Bytes})
+	}
+	return columns, row
+}

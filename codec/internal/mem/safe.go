@@ -1,0 +1,132 @@
+//go:build nounsafe || !(386 || amd64 || amd64p32 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package mem
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+)
+
+// Unsafe says which twin was built.
+const Unsafe = false
+
+var le = binary.LittleEndian
+
+// Ptr is a position in a buffer. Its holder keeps accesses inside the buffer.
+type Ptr struct{ b []byte }
+
+// Of is the position of b's first byte.
+func Of(b []byte) Ptr { return Ptr{b[:cap(b)]} }
+
+// Add is the position n bytes on, inside the buffer.
+func (p Ptr) Add(n uint) Ptr { return Ptr{p.b[n:]} }
+
+// Nil reports whether p is no position at all.
+func (p Ptr) Nil() bool { return p.b == nil }
+
+func (p Ptr) U8(o uint) uint8   { return p.b[o] }
+func (p Ptr) U16(o uint) uint16 { return le.Uint16(p.b[o:]) }
+func (p Ptr) U32(o uint) uint32 { return le.Uint32(p.b[o:]) }
+func (p Ptr) U64(o uint) uint64 { return le.Uint64(p.b[o:]) }
+
+func (p Ptr) Put8(o uint, v uint8)   { p.b[o] = v }
+func (p Ptr) Put16(o uint, v uint16) { le.PutUint16(p.b[o:], v) }
+func (p Ptr) Put32(o uint, v uint32) { le.PutUint32(p.b[o:], v) }
+func (p Ptr) Put64(o uint, v uint64) { le.PutUint64(p.b[o:], v) }
+
+// Bytes is the n bytes at o, no copy.
+func (p Ptr) Bytes(o, n uint) []byte {
+	if n == 0 {
+		return []byte{}
+	}
+	return p.b[o : o+n]
+}
+
+// String is the n bytes at o; this twin copies.
+func (p Ptr) String(o, n uint) string {
+	if n == 0 {
+		return ""
+	}
+	return string(p.b[o : o+n])
+}
+
+// String is b; this twin copies.
+func String(b []byte) string { return string(b) }
+
+// Enum turns a pointer to an int32 into one to an enum type.
+func Enum[E ~int32](p *int32) *E {
+	e := E(*p)
+	return &e
+}
+
+// Raw is the form of a slice of numbers on the wire; this twin copies.
+func Raw[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | ~bool](s []T) []byte {
+	var out []byte
+	v := reflect.ValueOf(s)
+	for i := range s {
+		switch e := v.Index(i); e.Kind() {
+		case reflect.Int32:
+			out = le.AppendUint32(out, uint32(e.Int()))
+		case reflect.Uint32:
+			out = le.AppendUint32(out, uint32(e.Uint()))
+		case reflect.Int64:
+			out = le.AppendUint64(out, uint64(e.Int()))
+		case reflect.Uint64:
+			out = le.AppendUint64(out, e.Uint())
+		case reflect.Float32:
+			out = le.AppendUint32(out, math.Float32bits(e.Interface().(float32)))
+		case reflect.Float64:
+			out = le.AppendUint64(out, math.Float64bits(e.Float()))
+		case reflect.Bool:
+			c := byte(0)
+			if e.Bool() {
+				c = 1
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// CopyASCII copies s to o and reports whether it is all ASCII.
+func (p Ptr) CopyASCII(o uint, s string) bool {
+	acc := byte(0)
+	for i := range len(s) {
+		acc |= s[i]
+	}
+	if len(s) > 0 {
+		copy(p.b[o:], s)
+	}
+	return acc < 0x80
+}
+
+// Pointers turns a list of a message's pointer type into one of pointers to it.
+func Pointers[T any, M ~*T](s []M) []*T {
+	out := make([]*T, len(s))
+	for i := range s {
+		out[i] = s[i]
+	}
+	return out
+}
+
+// Load fills a slice of numbers from their form on the wire, which is of its length.
+func Load[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64](dst []T, b []byte) {
+	v := reflect.ValueOf(dst)
+	for i := range dst {
+		switch e := v.Index(i); e.Kind() {
+		case reflect.Int32:
+			e.SetInt(int64(int32(le.Uint32(b[4*i:]))))
+		case reflect.Uint32:
+			e.SetUint(uint64(le.Uint32(b[4*i:])))
+		case reflect.Int64:
+			e.SetInt(int64(le.Uint64(b[8*i:])))
+		case reflect.Uint64:
+			e.SetUint(le.Uint64(b[8*i:]))
+		case reflect.Float32:
+			*e.Addr().Interface().(*float32) = math.Float32frombits(le.Uint32(b[4*i:]))
+		case reflect.Float64:
+			e.SetFloat(math.Float64frombits(le.Uint64(b[8*i:])))
+		}
+	}
+}

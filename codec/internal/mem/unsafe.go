@@ -1,0 +1,105 @@
+//go:build !nounsafe && (386 || amd64 || amd64p32 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package mem
+
+import "unsafe"
+
+// Unsafe says which twin was built.
+const Unsafe = true
+
+// Ptr is a position in a buffer. Its holder keeps accesses inside the buffer.
+type Ptr struct{ p unsafe.Pointer }
+
+// Of is the position of b's first byte.
+func Of(b []byte) Ptr { return Ptr{unsafe.Pointer(unsafe.SliceData(b))} }
+
+// Add is the position n bytes on, inside the buffer.
+func (p Ptr) Add(n uint) Ptr { return Ptr{unsafe.Add(p.p, n)} }
+
+// Nil reports whether p is no position at all.
+func (p Ptr) Nil() bool { return p.p == nil }
+
+func (p Ptr) U8(o uint) uint8   { return *(*uint8)(unsafe.Add(p.p, o)) }
+func (p Ptr) U16(o uint) uint16 { return *(*uint16)(unsafe.Add(p.p, o)) }
+func (p Ptr) U32(o uint) uint32 { return *(*uint32)(unsafe.Add(p.p, o)) }
+func (p Ptr) U64(o uint) uint64 { return *(*uint64)(unsafe.Add(p.p, o)) }
+
+func (p Ptr) Put8(o uint, v uint8)   { *(*uint8)(unsafe.Add(p.p, o)) = v }
+func (p Ptr) Put16(o uint, v uint16) { *(*uint16)(unsafe.Add(p.p, o)) = v }
+func (p Ptr) Put32(o uint, v uint32) { *(*uint32)(unsafe.Add(p.p, o)) = v }
+func (p Ptr) Put64(o uint, v uint64) { *(*uint64)(unsafe.Add(p.p, o)) = v }
+
+// Bytes is the n bytes at o, no copy.
+func (p Ptr) Bytes(o, n uint) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(p.p, o)), n)
+}
+
+// String is the n bytes at o, no copy: they must not change while it lives.
+func (p Ptr) String(o, n uint) string {
+	return unsafe.String((*byte)(unsafe.Add(p.p, o)), n)
+}
+
+// String is b, no copy: it must not change while the string lives.
+func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Enum turns a pointer to an int32 into one to an enum type.
+func Enum[E ~int32](p *int32) *E { return (*E)(unsafe.Pointer(p)) }
+
+// Raw is the memory of a slice of numbers, which is their form on the wire.
+func Raw[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | ~bool](s []T) []byte {
+	var z T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(z)))
+}
+
+const high = 0x8080808080808080
+
+// CopyASCII copies s to o and reports whether it is all ASCII. Short strings, which are
+// most, are copied by words that overlap.
+func (p Ptr) CopyASCII(o uint, s string) bool {
+	n := uint(len(s))
+	d, q := unsafe.Add(p.p, o), unsafe.Pointer(unsafe.StringData(s))
+	switch {
+	case n > 32:
+		copy(unsafe.Slice((*byte)(d), n), s)
+		acc := uint64(0)
+		for i := uint(0); i+8 < n; i += 8 {
+			acc |= *(*uint64)(unsafe.Add(q, i))
+		}
+		return (acc|*(*uint64)(unsafe.Add(q, n-8)))&high == 0
+	case n >= 8:
+		a, b := *(*uint64)(q), *(*uint64)(unsafe.Add(q, n-8))
+		if n > 16 {
+			x, y := *(*uint64)(unsafe.Add(q, 8)), *(*uint64)(unsafe.Add(q, n-16))
+			*(*uint64)(unsafe.Add(d, 8)) = x
+			*(*uint64)(unsafe.Add(d, n-16)) = y
+			*(*uint64)(d) = a
+			*(*uint64)(unsafe.Add(d, n-8)) = b
+			return (a|b|x|y)&high == 0
+		}
+		*(*uint64)(d) = a
+		*(*uint64)(unsafe.Add(d, n-8)) = b
+		return (a|b)&high == 0
+	case n >= 4:
+		a, b := *(*uint32)(q), *(*uint32)(unsafe.Add(q, n-4))
+		*(*uint32)(d) = a
+		*(*uint32)(unsafe.Add(d, n-4)) = b
+		return (a|b)&0x80808080 == 0
+	}
+	acc := byte(0)
+	for i := uint(0); i < n; i++ {
+		c := *(*byte)(unsafe.Add(q, i))
+		*(*byte)(unsafe.Add(d, i)) = c
+		acc |= c
+	}
+	return acc < 0x80
+}
+
+// Pointers turns a list of a message's pointer type into one of pointers to it, no copy.
+func Pointers[T any, M ~*T](s []M) []*T {
+	return unsafe.Slice((**T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// Load fills a slice of numbers from their form on the wire, which is of its length.
+func Load[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64](dst []T, b []byte) {
+	copy(Raw(dst), b)
+}

@@ -1,0 +1,466 @@
+package wire
+
+import (
+	"sync/atomic"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/graven-rpc/graven/codec/internal/fault"
+	"github.com/graven-rpc/graven/codec/internal/mem"
+	"github.com/graven-rpc/graven/codec/layout"
+)
+
+// Decoder is the state of decoding one verified message into ordinary ones. What it
+// allocates comes from slabs of a few KiB, so that keeping one string or one
+// element never pins a large message. Generated code calls it; failures are
+// thrown as *fault.Error and caught at the root.
+type Decoder struct {
+	reflectDecoder
+	depth int
+	text  []byte // free bytes for strings
+	data  []byte // free bytes for bytes fields
+	step  int    // size of the last slab of bytes
+	slabs []any  // of type *Slab[T], by key
+	used  []uint32
+
+	strs  []string
+	u64s  []uint64
+	u32s  []uint32
+	i64s  []int64
+	i32s  []int32
+	f64s  []float64
+	f32s  []float32
+	bools []bool
+}
+
+// slabBytes is the largest slab. With pointers in it, 8 bytes more would land in the
+// allocator's next size class.
+const slabBytes = 4088
+
+// Key identifies a Go type whose values a decoder takes from slabs. The zero
+// value is ready.
+type Key struct{ id atomic.Uint32 }
+
+var lastKey atomic.Uint32
+
+func (k *Key) get() uint32 {
+	if id := k.id.Load(); id != 0 {
+		return id
+	}
+	k.id.CompareAndSwap(0, lastKey.Add(1))
+	return k.id.Load()
+}
+
+// Slab hands out values of one type.
+type Slab[T any] struct {
+	free []T
+	next int
+}
+
+// SlabOf is the decoder's slab for a type.
+func SlabOf[T any](d *Decoder, k *Key) *Slab[T] {
+	id := k.get()
+	if int(id) < len(d.slabs) {
+		if s, ok := d.slabs[id].(*Slab[T]); ok {
+			return s
+		}
+	} else {
+		d.slabs = append(d.slabs, make([]any, int(id)+1-len(d.slabs))...)
+	}
+	s := new(Slab[T])
+	d.slabs[id] = s
+	d.used = append(d.used, id)
+	return s
+}
+
+// New takes a zero T.
+func (s *Slab[T]) New(d *Decoder) *T {
+	if len(s.free) == 0 {
+		s.grow(d, 1)
+	}
+	x := &s.free[0]
+	s.free = s.free[1:]
+	return x
+}
+
+func (s *Slab[T]) grow(d *Decoder, atLeast int) {
+	size := mem.SizeOf[T]()
+	most := max(1, slabBytes/max(1, size))
+	s.next = min(max(1, 2*s.next, atLeast), most)
+	d.take(s.next * size)
+	s.free = make([]T, s.next)
+}
+
+// New takes a zero T from the type's slab.
+func New[T any](d *Decoder, k *Key) *T { return SlabOf[T](d, k).New(d) }
+
+// take charges bytes about to be allocated; past the budget it throws.
+func (d *Decoder) take(n int) {
+	if err := d.charge(int64(n)); err != nil {
+		panic(err)
+	}
+}
+
+// one takes a value for a field with explicit presence from a small slab.
+func one[T any](d *Decoder, free *[]T, v T) *T {
+	if len(*free) == 0 {
+		d.take(16 * mem.SizeOf[T]())
+		*free = make([]T, 16)
+	}
+	p := &(*free)[0]
+	*free = (*free)[1:]
+	*p = v
+	return p
+}
+
+func (d *Decoder) U64(v uint64) *uint64   { return one(d, &d.u64s, v) }
+func (d *Decoder) U32(v uint32) *uint32   { return one(d, &d.u32s, v) }
+func (d *Decoder) I64(v int64) *int64     { return one(d, &d.i64s, v) }
+func (d *Decoder) I32(v int32) *int32     { return one(d, &d.i32s, v) }
+func (d *Decoder) F64(v float64) *float64 { return one(d, &d.f64s, v) }
+func (d *Decoder) F32(v float32) *float32 { return one(d, &d.f32s, v) }
+func (d *Decoder) Bool(v bool) *bool      { return one(d, &d.bools, v) }
+
+// Enum is a pointer to an enum of value v.
+func Enum[E ~int32](d *Decoder, v E) *E { return mem.Enum[E](one(d, &d.i32s, int32(v))) }
+
+// StringPtr copies a string and points to it.
+func (d *Decoder) StringPtr(r Row, s *Slot) *string { return one(d, &d.strs, d.String(r, s)) }
+
+// String copies a string; "" if it is absent.
+func (d *Decoder) String(r Row, s *Slot) string { return d.str(r.Bytes(s)) }
+
+func (d *Decoder) str(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	return mem.String(d.copy(&d.text, b))
+}
+
+// Bytes copies bytes; the result is never nil.
+func (d *Decoder) Bytes(r Row, s *Slot) []byte { return d.bytes(r.Bytes(s)) }
+
+func (d *Decoder) bytes(b []byte) []byte {
+	if len(b) == 0 {
+		return []byte{}
+	}
+	return d.copy(&d.data, b)
+}
+
+// ownBytes is the size above which a value is worth an allocation of its own.
+const ownBytes = 1024
+
+func (d *Decoder) copy(free *[]byte, b []byte) []byte {
+	n := len(b)
+	if n > len(*free) {
+		if n > ownBytes {
+			d.take(n)
+			return append(make([]byte, 0, n), b...)
+		}
+		d.step = min(max(128, 2*d.step, n), slabBytes)
+		d.take(d.step)
+		*free = make([]byte, d.step)
+	}
+	out := (*free)[:n:n]
+	*free = (*free)[n:]
+	copy(out, b)
+	return out
+}
+
+// open reads the block of a present field. It is verified, but bounds are checked all
+// the same.
+func (d *Decoder) open(i *Info, b []byte) Rows {
+	n, k := layout.Uvarint(b)
+	p, err := i.Layout.PlanFor(b[k:])
+	if err != nil {
+		panic(err)
+	}
+	return openRows(p, int(n), b[k+len(p.Rows.Shape):])
+}
+
+// One decodes a present message of the same package.
+func One[T any](d *Decoder, r Row, s *Slot, i *Info, get Get[T]) *T {
+	b := d.open(i, r.Bytes(s))
+	xs := [1]*T{New[T](d, &i.Key)}
+	d.depth++
+	get(d, &b, xs[:])
+	d.depth--
+	return xs[0]
+}
+
+// List decodes a present list of messages of the same package.
+func List[T any](d *Decoder, r Row, s *Slot, i *Info, get Get[T]) []*T {
+	b := d.open(i, r.Bytes(s))
+	d.take(8 * b.N)
+	xs := make([]*T, b.N)
+	sl := SlabOf[T](d, &i.Key)
+	for j := range xs {
+		if len(sl.free) == 0 {
+			sl.grow(d, len(xs)-j)
+		}
+		xs[j] = &sl.free[0]
+		sl.free = sl.free[1:]
+	}
+	d.depth++
+	get(d, &b, xs)
+	d.depth--
+	return xs
+}
+
+// Message decodes a present message of another package into m, which is empty.
+func (d *Decoder) Message(r Row, s *Slot, m proto.Message) {
+	d.message1(r.Bytes(s), m)
+}
+
+func (d *Decoder) message1(block []byte, m proto.Message) {
+	d.depth++
+	if g, ok := m.(Generated); ok {
+		t := g.Γraven()
+		b := d.open(t.info.Load(), block)
+		t.methods.Load().get(d, &b, m)
+	} else {
+		d.reflected(block, []proto.Message{m})
+	}
+	d.depth--
+}
+
+// reflected decodes a block by reflection.
+func (d *Decoder) reflected(block []byte, ms []proto.Message) {
+	lm, err := layout.Of(ms[0].ProtoReflect().Descriptor())
+	if err == nil {
+		var b reflectBlock
+		if b, err = openBlock(lm, block); err == nil {
+			i := 0
+			err = b.each(func(row []byte, start, end uint32) error {
+				i++
+				return d.message(ms[i-1].ProtoReflect(), b.plan, row, b.tail, start, end, d.depth)
+			})
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Foreign decodes a present list of messages of another package.
+func Foreign[T any, M interface {
+	*T
+	proto.Message
+}](d *Decoder, r Row, s *Slot) []M {
+	block := r.Bytes(s)
+	n, _ := layout.Uvarint(block)
+	d.take(int(n) * (8 + mem.SizeOf[T]()))
+	xs := make([]M, n)
+	ms := make([]proto.Message, n)
+	for i := range xs {
+		xs[i] = M(new(T))
+		ms[i] = xs[i]
+	}
+	d.depth++
+	if g, ok := ms[0].(Generated); ok {
+		t := g.Γraven()
+		b := d.open(t.info.Load(), block)
+		for i := range xs {
+			row := b.slice(i)
+			t.methods.Load().get(d, &row, ms[i])
+		}
+	} else {
+		d.reflected(block, ms)
+	}
+	d.depth--
+	return xs
+}
+
+// ForeignOne decodes a present message of another package.
+func ForeignOne[T any, M interface {
+	*T
+	proto.Message
+}](d *Decoder, r Row, s *Slot) M {
+	m := M(new(T))
+	d.take(mem.SizeOf[T]())
+	d.Message(r, s, m)
+	return m
+}
+
+// UnpackOne decodes an inline message of the same package.
+func UnpackOne[T any](d *Decoder, p Packed, k *Key, unpack func(*Decoder, Packed, *T)) *T {
+	x := New[T](d, k)
+	unpack(d, p, x)
+	return x
+}
+
+// UnpackNew decodes an inline message of another package.
+func UnpackNew[T any, M interface {
+	*T
+	proto.Message
+}](d *Decoder, p Packed, size uint) M {
+	m := M(new(T))
+	d.take(mem.SizeOf[T]())
+	d.Unpack(p, m, size)
+	return m
+}
+
+// slice is row i as a block of its own.
+func (b *Rows) slice(i int) Rows {
+	one := *b
+	one.N = 1
+	one.base = b.base + i
+	return one
+}
+
+// Unpack is an inline message in a row.
+func (r Row) Unpack(s *Slot) Packed { return Packed{r.p.Add(uint(s.Off))} }
+
+// Unpack decodes an inline message of another package into m, which is empty.
+func (d *Decoder) Unpack(p Packed, m proto.Message, size uint) {
+	if g, ok := m.(Generated); ok {
+		if f := g.Γraven().methods.Load().unpack; f != nil {
+			f(d, p, m)
+			return
+		}
+	}
+	lm, err := layout.Of(m.ProtoReflect().Descriptor())
+	if err == nil {
+		err = d.unpack(m.ProtoReflect(), lm, p.p.Bytes(0, size))
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Kept gives the fields of another version of row i as unknown fields. It reports
+// false where the row has a residue too, for Merge to do both.
+func (d *Decoder) Kept(b *Rows, i int, unknown *[]byte) bool {
+	if b.plan.Residue >= 0 {
+		return false
+	}
+	if d.DiscardUnknown {
+		return true
+	}
+	row, tail, start, end := b.raw(i)
+	n := keptSize(b.plan, row, start, end)
+	if n == 0 {
+		return true
+	}
+	if n > len(d.data) {
+		d.data = nil // of a slab, what is left over
+		d.step = min(max(128, 2*d.step, n), max(slabBytes, n))
+		d.take(d.step)
+		d.data = make([]byte, d.step)
+	}
+	out := appendKept(d.data[:0:n], b.plan, row, tail, start, end)
+	d.data = d.data[len(out):]
+	*unknown = out
+	return true
+}
+
+// Merge merges the residue and the fields of another version of row i into m.
+func (d *Decoder) Merge(b *Rows, i int, m proto.Message) {
+	row, tail, start, end := b.raw(i)
+	var residue []byte
+	var foreign kept
+	for _, f := range presentIn(b.plan, row, tail, start, end) {
+		switch {
+		case f.number == layout.ResidueNumber:
+			residue = f.value
+		case b.plan.Msg.FieldByNumber(f.number) == nil && !d.DiscardUnknown && !b.plan.Msg.Entry:
+			foreign = append(foreign, f)
+		}
+	}
+	if len(residue) == 0 && len(foreign) == 0 {
+		return
+	}
+	if err := d.merge(m.ProtoReflect(), b.plan, row, residue, foreign, d.depth); err != nil {
+		panic(err)
+	}
+}
+
+// raw is row i as slices.
+func (b *Rows) raw(i int) (row, tail []byte, start, end uint32) {
+	r := b.Row(i)
+	n := uint(b.plan.Rows.Fixed(1))
+	return r.p.Bytes(0, n), b.tail.Bytes(0, uint(b.size)), uint32(r.span), uint32(r.span >> 32)
+}
+
+// keptSize is at least the number of bytes of a row's fields of another version as an
+// unknown field; 0 if none is present.
+func keptSize(p *layout.Plan, row []byte, start, end uint32) int {
+	for _, j := range p.Unknown {
+		if has(row, p.Rows.Fields[j].Bit) {
+			return 2*protowire.SizeTag(layout.KeptNumber) + p.Kept.Head() + int(end-start) + 5
+		}
+	}
+	return 0
+}
+
+// appendKept appends a row's fields of another version as one unknown field 19001.
+func appendKept(dst []byte, p *layout.Plan, row, tail []byte, start, end uint32) []byte {
+	all, variable := true, p.Kept.Ends > 0
+	for _, j := range p.Unknown {
+		all = all && has(row, p.Rows.Fields[j].Bit)
+	}
+	if !all || variable {
+		var k kept
+		for _, f := range presentIn(p, row, tail, start, end) {
+			if p.Msg.FieldByNumber(f.number) == nil {
+				k = append(k, f)
+			}
+		}
+		return k.appendTo(dst)
+	}
+	dst = protowire.AppendTag(dst, layout.KeptNumber, protowire.BytesType)
+	dst = protowire.AppendVarint(dst, uint64(p.Kept.Head()))
+	dst = append(dst, p.Kept.Shape...)
+	at := len(dst)
+	dst = dst[:at+int(p.Kept.Stride)]
+	out := dst[at:]
+	clear(out[:p.Kept.BitBytes])
+	for k, j := range p.Unknown {
+		from, to := &p.Rows.Fields[j], &p.Kept.Fields[k]
+		setBit(out, to.Bit)
+		switch from.Code {
+		case layout.Bool:
+			if has(row, from.Bit+1) {
+				setBit(out, to.Bit+1)
+			}
+		case layout.Long:
+			le.PutUint64(out[to.Off:], le.Uint64(row[from.Off:]))
+		case layout.Word:
+			le.PutUint32(out[to.Off:], le.Uint32(row[from.Off:]))
+		default:
+			copy(out[to.Off:], row[from.Off:int(from.Off)+from.Size()])
+		}
+	}
+	return dst
+}
+
+// presentIn cuts the present fields out of a row of a block.
+func presentIn(p *layout.Plan, row, tail []byte, start, end uint32) (k kept) {
+	for j := range p.Rows.Fields {
+		f := &p.Rows.Fields[j]
+		var value []byte
+		if f.Variable() {
+			stop := end
+			if f.Off+4 != p.Rows.Stride {
+				stop = le.Uint32(row[f.Off:])
+			}
+			value, start = tail[start:stop], stop
+		}
+		if has(row, f.Bit) {
+			k = append(k, fieldValue(f, row, value))
+		}
+	}
+	return k
+}
+
+// thrown turns what a decoder threw back into an error.
+func thrown(err *error) {
+	switch x := recover().(type) {
+	case nil:
+	case *fault.Error:
+		*err = x
+	default:
+		panic(x)
+	}
+}

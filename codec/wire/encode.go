@@ -1,0 +1,456 @@
+package wire
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/graven-rpc/graven/codec/internal/mem"
+	"github.com/graven-rpc/graven/codec/layout"
+)
+
+// Encoder is the state of encoding one message in one pass: rows and tail are written
+// with two cursors, and every write is checked against the room that is left, so a
+// message that another goroutine changes meanwhile makes a wrong frame at most.
+// Generated code passes positions, in bytes from the start of the buffer.
+type Encoder struct {
+	out mem.Ptr
+	lim uint // where the room ends
+
+	over    bool // the room was too little
+	failed  bool // something that the reflective encoder has to find and report
+	careful bool // some message has a residue: look at all rows before choosing a shape
+	seen    bool // a residue was met while not careful
+
+	depth    int
+	maxDepth int
+	opts     EncodeOptions
+	scratch  []byte
+	strings  []string
+	numbers  []uint64
+}
+
+// Union gathers which fields the rows of a block have, to choose its shape.
+type Union struct {
+	info    *Info
+	bits    uint64
+	wide    []uint64
+	form    *form
+	residue bool
+}
+
+// Add takes one row's bits, and whether it has unknown fields or extensions. It reports
+// whether the shape is settled, whatever other rows hold.
+func (u *Union) Add(e *Encoder, bits uint64, residue bool) bool {
+	if u.form != nil && bits&^u.bits == 0 && residue == u.residue {
+		return u.form.full && !e.careful
+	}
+	return u.more(e, bits, residue)
+}
+
+func (u *Union) more(e *Encoder, bits uint64, residue bool) bool {
+	u.bits |= bits
+	u.residue = u.residue || residue
+	u.form = u.info.form1(u.bits, u.residue)
+	return u.form.full && !e.careful
+}
+
+// AddWide is Add for rows of more than 64 bits.
+func (u *Union) AddWide(e *Encoder, bits []uint64, residue bool) bool {
+	if u.wide == nil {
+		u.wide = make([]uint64, len(bits))
+	}
+	for i, b := range bits {
+		u.wide[i] |= b
+	}
+	u.residue = u.residue || residue
+	u.form = u.info.formFor(u.wide, u.residue)
+	return u.form.full && !e.careful
+}
+
+// Union begins the choice of a block's shape.
+func (e *Encoder) Union(i *Info) Union { return Union{info: i} }
+
+// Block is a block being written: its rows, and the tail behind them.
+type Block struct {
+	Out  Out
+	Offs []uint32 // of each compiled field, its slot or end in a row; 0: nowhere
+	Row  uint     // position of the first row
+	Step uint     // from a row to the next one
+	Tail uint     // position of the tail
+
+	form *form
+}
+
+// Open writes count and shape of a block at position at and reserves its rows, which
+// hold arbitrary bytes unless zero is set. It reports false if there is no room, or
+// the message is nested too deep.
+func (e *Encoder) Open(u *Union, at uint, n int, root, zero bool) (Block, bool) {
+	return e.open(u.form, at, n, root, zero)
+}
+
+func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, ok bool) {
+	if e.depth++; e.depth > e.maxDepth {
+		e.failed = true
+		return b, false
+	}
+	need := uint64(5+len(f.shape)) + uint64(n)*uint64(f.stride)
+	if need > uint64(e.lim-at) {
+		// Close to the end, count exactly.
+		need = uint64(len(f.shape)) + uint64(n)*uint64(f.stride)
+		if f.ends {
+			need -= 4
+		}
+		if !root {
+			need += uint64(uvarintLen(uint32(n)))
+		}
+		if need > uint64(e.lim-at) {
+			e.over = true
+			return b, false
+		}
+	}
+	if !root {
+		at = e.putUvarint(at, uint32(n))
+	}
+	if len(f.shape) == 2 {
+		e.out.Put16(at, le.Uint16(f.shape))
+	} else {
+		copy(e.out.Bytes(at, uint(len(f.shape))), f.shape)
+	}
+	at += uint(len(f.shape))
+	fixed := uint(n) * f.stride
+	if f.ends {
+		fixed -= 4
+	}
+	if zero {
+		clear(e.out.Bytes(at, fixed))
+	}
+	return Block{Out: Out{e.out}, Offs: f.offs, Row: at, Step: f.stride, Tail: at + fixed, form: f}, true
+}
+
+// Close ends the block that was opened last.
+func (e *Encoder) Close(tail uint) uint {
+	e.depth--
+	return tail
+}
+
+// Begin starts row i at position row: it stores where the values of the row before end, and
+// writes the row's bits, given as those of a full row.
+func (b *Block) Begin(i int, row, tail uint, bits uint64) {
+	if i > 0 && b.form.ends {
+		b.Out.p.Put32(row-4, uint32(tail-b.Tail))
+	}
+	if b.form.full && b.form.bitBytes == 1 {
+		b.Out.p.Put8(row, uint8(bits))
+		return
+	}
+	b.putBits(row, bits)
+}
+
+// BeginWide is Begin for rows of more than 64 bits.
+func (b *Block) BeginWide(i int, row, tail uint, bits []uint64) {
+	f := b.form
+	if i > 0 && f.ends {
+		b.Out.p.Put32(row-4, uint32(tail-b.Tail))
+	}
+	out := b.Out.p.Bytes(row, f.bitBytes)
+	if !f.full {
+		f.squeeze(out, bits)
+		return
+	}
+	for i := range out {
+		out[i] = byte(bits[i/8] >> (i % 8 * 8))
+	}
+}
+
+func (b *Block) putBits(row uint, bits uint64) {
+	f := b.form
+	if !f.full {
+		bits = f.squeeze1(bits)
+	}
+	switch f.bitBytes {
+	case 1:
+		b.Out.p.Put8(row, uint8(bits))
+	case 2:
+		b.Out.p.Put16(row, uint16(bits))
+	case 4:
+		b.Out.p.Put32(row, uint32(bits))
+	case 8:
+		b.Out.p.Put64(row, bits)
+	default:
+		for i := uint(0); i < f.bitBytes; i++ { // 3, 5, 6, 7, or 9 with a residue
+			b.Out.p.Put8(row+i, uint8(bits))
+			bits >>= 8
+		}
+	}
+}
+
+// Out is the buffer of an encoder, written at positions that were reserved.
+type Out struct{ p mem.Ptr }
+
+// U8 writes a slot of one byte at offset o of a row, if the row has it. U16, U32 and
+// U64 do so for wider ones, F32 and F64 for floats.
+func (w Out) U8(row uint, o uint32, v uint8) {
+	if o != 0 {
+		w.p.Put8(row+uint(o), v)
+	}
+}
+
+func (w Out) U16(row uint, o uint32, v uint16) {
+	if o != 0 {
+		w.p.Put16(row+uint(o), v)
+	}
+}
+
+func (w Out) U32(row uint, o uint32, v uint32) {
+	if o != 0 {
+		w.p.Put32(row+uint(o), v)
+	}
+}
+
+func (w Out) U64(row uint, o uint32, v uint64) {
+	if o != 0 {
+		w.p.Put64(row+uint(o), v)
+	}
+}
+
+func (w Out) F32(row uint, o uint32, v float32) { w.U32(row, o, math.Float32bits(v)) }
+func (w Out) F64(row uint, o uint32, v float64) { w.U64(row, o, math.Float64bits(v)) }
+
+// End stores where a variable value ends, counted from the start of the tail, if its
+// end stands in the row and is not the last.
+func (w Out) End(row uint, o uint32, end uint) { w.U32(row, o, uint32(end)) }
+
+// Residue writes the extensions and unknown fields of a row's message, where the block
+// has a place for them.
+func (b *Block) Residue(e *Encoder, row, tail uint, residue bool, m proto.Message) uint {
+	if b.form.residue {
+		tail = b.residue(e, row, tail, m)
+	} else if residue {
+		e.seen = true
+	}
+	return tail
+}
+
+func (b *Block) residue(e *Encoder, row, tail uint, m proto.Message) uint {
+	lm, err := layout.Of(m.ProtoReflect().Descriptor())
+	if err != nil {
+		e.failed = true
+		return tail
+	}
+	r := reflectEncoder{EncodeOptions: e.opts}
+	bytes, err := r.residue(lm, m.ProtoReflect())
+	if err != nil {
+		e.failed = true
+	}
+	if len(bytes) == 0 && len(m.ProtoReflect().GetUnknown()) > 0 {
+		e.failed = true // nothing of it may travel, so the shape was the wrong one
+	}
+	if len(bytes) > 0 {
+		bit := row + uint(b.form.resBit/8)
+		b.Out.p.Put8(bit, b.Out.p.U8(bit)|1<<(b.form.resBit%8))
+		tail = e.Bytes(tail, bytes)
+	}
+	b.Out.End(row, b.form.resEnd, tail-b.Tail)
+	return tail
+}
+
+// HasResidue reports whether a message has unknown fields or extensions.
+func HasResidue(m protoreflect.Message) bool {
+	if len(m.GetUnknown()) > 0 {
+		return true
+	}
+	found := false
+	m.Range(func(fd protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		found = fd.IsExtension()
+		return !found
+	})
+	return found
+}
+
+// Fail has the message encoded again by reflection, which finds what is wrong and
+// names it.
+func (e *Encoder) Fail(wrong bool) {
+	if wrong {
+		e.failed = true
+	}
+}
+
+// String writes a string that has to be UTF-8.
+func (e *Encoder) String(tail uint, s string) uint {
+	n := uint(len(s))
+	if e.lim-tail < n {
+		e.over = true
+		return tail
+	}
+	if !e.out.CopyASCII(tail, s) && !utf8.ValidString(s) {
+		e.failed = true
+	}
+	return tail + n
+}
+
+// Text writes a string that protobuf does not check.
+func (e *Encoder) Text(tail uint, s string) uint {
+	n := uint(len(s))
+	if e.lim-tail < n {
+		e.over = true
+		return tail
+	}
+	copy(e.out.Bytes(tail, n), s)
+	return tail + n
+}
+
+// Bytes writes bytes.
+func (e *Encoder) Bytes(tail uint, s []byte) uint {
+	n := uint(len(s))
+	if e.lim-tail < n {
+		e.over = true
+		return tail
+	}
+	copy(e.out.Bytes(tail, n), s)
+	return tail + n
+}
+
+// Message writes a block of one message of another package: by its methods if it has
+// generated ones, else by reflection. A nil message is an empty one.
+func (e *Encoder) Message(tail uint, m proto.Message) uint {
+	if g, ok := m.(Generated); ok {
+		return g.Γraven().methods.Load().put(e, tail, m)
+	}
+	return e.reflect(tail, []reflectRow{{msg: m.ProtoReflect()}})
+}
+
+// reflect writes a block of messages of one type by reflection.
+func (e *Encoder) reflect(tail uint, rows []reflectRow) uint {
+	lm, err := layout.Of(rows[0].msg.Descriptor())
+	if err != nil {
+		e.failed = true
+		return tail
+	}
+	r := reflectEncoder{EncodeOptions: e.opts}
+	e.scratch, err = r.block(e.scratch[:0], lm, rows, false, e.depth+1)
+	if err != nil {
+		e.failed = true
+		return tail
+	}
+	return e.Bytes(tail, e.scratch)
+}
+
+// Messages writes a list of messages of another package.
+func Messages[T any, M interface {
+	*T
+	proto.Message
+}](e *Encoder, tail uint, xs []M) uint {
+	if len(xs) == 0 {
+		return tail
+	}
+	if g, ok := any(xs[0]).(Generated); ok {
+		list := mem.Pointers[T, M](xs)
+		return g.Γraven().methods.Load().putList(e, tail, &list)
+	}
+	rows := make([]reflectRow, len(xs))
+	for i, x := range xs {
+		rows[i].msg = x.ProtoReflect()
+	}
+	return e.reflect(tail, rows)
+}
+
+// Pack writes an inline message of another package at position at, which has room for
+// it; nil as zeros.
+func (e *Encoder) Pack(at uint, m proto.Message, size uint) {
+	out := e.out.Bytes(at, size)
+	if !m.ProtoReflect().IsValid() {
+		clear(out)
+		return
+	}
+	if g, ok := m.(Generated); ok {
+		if p := g.Γraven().methods.Load().pack; p != nil {
+			p(e, at, m)
+			return
+		}
+	}
+	clear(out)
+	lm, err := layout.Of(m.ProtoReflect().Descriptor())
+	if err == nil {
+		r := reflectEncoder{EncodeOptions: e.opts}
+		err = r.pack(out, lm, m.ProtoReflect())
+	}
+	if err != nil {
+		e.failed = true
+	}
+}
+
+// Packer is the buffer, for functions that pack inline messages.
+func (e *Encoder) Packer() Packer { return Packer{e.out} }
+
+// Packer writes the fields of inline messages at positions.
+type Packer struct{ p mem.Ptr }
+
+func (w Packer) U8(at uint, v uint8)    { w.p.Put8(at, v) }
+func (w Packer) U16(at uint, v uint16)  { w.p.Put16(at, v) }
+func (w Packer) U32(at uint, v uint32)  { w.p.Put32(at, v) }
+func (w Packer) U64(at uint, v uint64)  { w.p.Put64(at, v) }
+func (w Packer) F32(at uint, v float32) { w.p.Put32(at, math.Float32bits(v)) }
+func (w Packer) F64(at uint, v float64) { w.p.Put64(at, math.Float64bits(v)) }
+func (w Packer) Bool(at uint, v bool)   { w.p.Put8(at, uint8(Bit(v))) }
+
+// Zero writes n zero bytes: an inline message that is nil.
+func (w Packer) Zero(at, n uint) { clear(w.p.Bytes(at, n)) }
+
+// Unknown reports unknown fields of an inline message, which have no place.
+func (e *Encoder) Unknown(n int) {
+	if n != 0 && !e.opts.DiscardUnknown {
+		e.failed = true
+	}
+}
+
+func uvarintLen(n uint32) int {
+	switch {
+	case n < 1<<7:
+		return 1
+	case n < 1<<14:
+		return 2
+	case n < 1<<21:
+		return 3
+	case n < 1<<28:
+		return 4
+	}
+	return 5
+}
+
+// putUvarint writes a count where there is room.
+func (e *Encoder) putUvarint(at uint, n uint32) uint {
+	for n >= 0x80 {
+		e.out.Put8(at, uint8(n)|0x80)
+		at++
+		n >>= 7
+	}
+	e.out.Put8(at, uint8(n))
+	return at + 1
+}
+
+// Bit is 1 where a condition holds.
+func Bit(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// Deref is the value at p, or zero.
+func Deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// Wide8 and Wide16 and so on report whether a value needs more bits than a narrow field has.
+func WideU[T ~uint32 | ~uint64](v T, width uint) bool { return uint64(v)>>width != 0 }
+
+// WideS is WideU for signed integers and enums.
+func WideS[T ~int32 | ~int64](v T, width uint) bool {
+	return int64(v) != int64(v)<<(64-width)>>(64-width)
+}

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/graven-rpc/graven/codec/internal/mem"
+	"github.com/graven-rpc/graven/codec/layout"
+)
+
+// Result says how an encoding by generated methods went.
+type Result uint8
+
+const (
+	Done    Result = iota // the message is there
+	Small                 // the buffer is too small
+	Reflect               // something is to be found and reported by reflection
+)
+
+// Bound gives a message's layout, and its generated methods if it has some.
+func Bound(m proto.Message) (g Generated, lm *layout.Message, init bool, err error) {
+	if g, ok := m.(Generated); ok {
+		i := g.Γraven().info.Load()
+		return g, i.Layout, i.needsInit, nil
+	}
+	lm, err = layout.Of(m.ProtoReflect().Descriptor())
+	return nil, lm, true, err
+}
+
+var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// Encode writes the root block of m at position at of buf, by generated methods, and
+// returns where it ends. It never writes past len(buf).
+func Encode(buf []byte, at int, g Generated, o EncodeOptions) (int, Result) {
+	e := encoders.Get().(*Encoder)
+	*e = Encoder{
+		out: mem.Of(buf), lim: uint(min(len(buf), at+o.MaxSize)), maxDepth: o.MaxDepth, opts: o,
+		scratch: e.scratch, strings: e.strings, numbers: e.numbers,
+	}
+	m := g.Γraven().methods.Load()
+	end := m.putRoot(e, uint(at), g)
+	if e.seen && !e.over && !e.failed {
+		e.careful, e.seen, e.depth = true, false, 0
+		end = m.putRoot(e, uint(at), g)
+	}
+	result := Done
+	switch {
+	case e.failed || e.seen:
+		result = Reflect
+	case e.over:
+		result = Small
+		if len(buf)-at >= o.MaxSize {
+			result = Reflect // too large, which is to be reported
+		}
+	}
+	e.out, e.strings, e.numbers = mem.Ptr{}, e.strings[:0], e.numbers[:0]
+	encoders.Put(e)
+	return int(end), result
+}
+
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// Decode sets the fields of an empty message from a verified root block, by generated
+// methods. The block must hold nothing that Verify said to convert.
+func Decode(g Generated, block []byte, o DecodeOptions) (err error) {
+	d := decoders.Get().(*Decoder)
+	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
+	d.depth, d.step = 1, 0
+	defer d.free()
+	defer thrown(&err)
+	t := g.Γraven()
+	i := t.info.Load()
+	p, err := i.Layout.PlanFor(block)
+	if err != nil {
+		return err
+	}
+	b := openRows(p, 1, block[len(p.Rows.Shape):])
+	t.methods.Load().get(d, &b, g)
+	return nil
+}
+
+// free drops what is left of the slabs, so that messages share none.
+func (d *Decoder) free() {
+	for _, id := range d.used {
+		d.slabs[id] = nil
+	}
+	*d = Decoder{slabs: d.slabs, used: d.used[:0]}
+	decoders.Put(d)
+}

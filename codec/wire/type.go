@@ -1,0 +1,307 @@
+package wire
+
+import (
+	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/graven-rpc/graven/codec/layout"
+)
+
+// Generated code says which runtimes it can be compiled with: the version of the
+// runtime that it was generated for must be between these two.
+const (
+	// Version is the version of this runtime, raised whenever generated code may need more.
+	Version = 1
+	// MinVersion is the oldest generated code that this runtime serves.
+	MinVersion = 1
+)
+
+// EnforceVersion makes generated code and a runtime that do not fit a compile-time
+// error: a negative constant overflows it.
+type EnforceVersion uint
+
+// Generated is what a message type with generated methods implements. The method's
+// name begins with a Greek capital gamma, which no name in a .proto file can hold, so no
+// field, oneof or message clashes with it.
+type Generated interface {
+	proto.Message
+	Γraven() *Type
+}
+
+// Type is what generated code keeps for a message type. The zero value is ready;
+// the rest is made on first use.
+type Type struct {
+	info    atomic.Pointer[Info]
+	methods atomic.Pointer[methods]
+}
+
+// methods are a type's generated functions behind proto.Message and any, for callers
+// that do not know the Go type.
+type methods struct {
+	put     func(e *Encoder, tail uint, m proto.Message) uint
+	putList func(e *Encoder, tail uint, list any) uint // a *[]*T
+	putRoot func(e *Encoder, tail uint, m proto.Message) uint
+	get     func(d *Decoder, b *Rows, m proto.Message)
+	pack    func(e *Encoder, at uint, m proto.Message)
+	unpack  func(d *Decoder, p Packed, m proto.Message)
+}
+
+// Put writes a block of the messages xs at tail and returns where it ends; with a
+// count in front unless it is a root.
+type Put[T any] func(e *Encoder, tail uint, xs []*T, root bool) uint
+
+// Get sets the fields of xs, which are empty, from the rows of a verified block.
+type Get[T any] func(d *Decoder, b *Rows, xs []*T)
+
+// Bind ties generated functions to a type, once.
+func Bind[T any, M interface {
+	*T
+	proto.Message
+}](t *Type, put Put[T], get Get[T]) *Type {
+	if t.methods.Load() == nil {
+		t.methods.Store(bind[T, M](put, get))
+	}
+	t.Of(M(nil))
+	return t
+}
+
+func bind[T any, M interface {
+	*T
+	proto.Message
+}](put Put[T], get Get[T]) *methods {
+	return &methods{
+		put: func(e *Encoder, tail uint, m proto.Message) uint {
+			return put(e, tail, []*T{(*T)(m.(M))}, false)
+		},
+		putRoot: func(e *Encoder, tail uint, m proto.Message) uint {
+			return put(e, tail, []*T{(*T)(m.(M))}, true)
+		},
+		putList: func(e *Encoder, tail uint, list any) uint {
+			return put(e, tail, *list.(*[]*T), false)
+		},
+		get: func(d *Decoder, b *Rows, m proto.Message) { get(d, b, []*T{(*T)(m.(M))}) },
+	}
+}
+
+// BindInline is Bind for an inline message, which can also be packed into a row.
+func BindInline[T any, M interface {
+	*T
+	proto.Message
+}](t *Type, put Put[T], get Get[T], pack func(*Encoder, uint, *T), unpack func(*Decoder, Packed, *T)) *Type {
+	if t.methods.Load() == nil {
+		m := bind[T, M](put, get)
+		m.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, (*T)(m.(M))) }
+		m.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, (*T)(m.(M))) }
+		t.methods.Store(m)
+	}
+	t.Of(M(nil))
+	return t
+}
+
+// Of gives the type's layout at run time; m is a nil pointer of the type.
+func (t *Type) Of(m proto.Message) *Info {
+	if i := t.info.Load(); i != nil {
+		return i
+	}
+	return t.make(m.ProtoReflect().Descriptor())
+}
+
+//go:noinline
+func (t *Type) make(md protoreflect.MessageDescriptor) *Info {
+	i, err := newInfo(md)
+	if err != nil {
+		panic(err) // the generator refuses such a schema
+	}
+	t.info.CompareAndSwap(nil, i)
+	return t.info.Load()
+}
+
+// Info is the layout of a message type, prepared for the loops of generated code.
+type Info struct {
+	Layout    *layout.Message
+	words     int      // of 64 bits, that hold the bits of a full row
+	presence  []uint64 // the presence bits among them
+	Key       Key      // of the slabs for its Go type
+	needsInit bool     // protobuf has required fields to check
+	full      *form
+	last      atomic.Pointer[form]
+	forms     [64]atomic.Pointer[form]
+}
+
+func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
+	lm, err := layout.Of(md)
+	if err != nil {
+		return nil, err
+	}
+	i := &Info{Layout: lm, words: max(1, int(lm.Full.Bits+63)/64), needsInit: needsInit(lm)}
+	i.presence = make([]uint64, i.words)
+	for j := range lm.Full.Fields {
+		b := lm.Full.Fields[j].Bit
+		i.presence[b/64] |= 1 << (b % 64)
+	}
+	i.full = newForm(i, i.presence, false)
+	return i, nil
+}
+
+// form is how an encoder writes the rows of one block: the shape that the rule of
+// elision gives for a set of fields.
+type form struct {
+	key      []uint64 // presence bits, in the bits of a full row, of the fields that some row has
+	residue  bool
+	full     bool // the rows have all bits of a full row, in place
+	shape    []byte
+	stride   uint
+	ends     bool
+	bitBytes uint
+	moves    []move
+	offs     []uint32 // of each compiled field: slot or end, 0 if nowhere or if the end is the row's last
+	resEnd   uint32   // of the residue, as in offs
+	resBit   uint32
+}
+
+// move takes a run of bits of a full row to their place in an elided one.
+type move struct {
+	from, to, n uint32
+}
+
+func newForm(i *Info, key []uint64, residue bool) *form {
+	lm := i.Layout
+	has := func(j int) bool {
+		b := lm.Full.Fields[j].Bit
+		return key[b/64]>>(b%64)&1 != 0
+	}
+	rows := lm.Full
+	if residue {
+		rows = lm.Rows(nil, true)
+	}
+	f := &form{key: append([]uint64(nil), key...), residue: residue}
+	if used := lm.Rows(has, residue); len(used.Fields) < len(rows.Fields) && !lm.Entry && layout.Elide(rows, used) {
+		rows = used
+	}
+	f.full = rows == lm.Full
+	f.shape, f.stride, f.ends, f.bitBytes = rows.Shape, uint(rows.Stride), rows.Ends > 0, uint(rows.BitBytes)
+	f.offs = make([]uint32, len(lm.Fields))
+	k := 0
+	for j := range rows.Fields {
+		rf := &rows.Fields[j]
+		off := rf.Off
+		if rf.Variable() && rf.Off+4 == rows.Stride {
+			off = 0
+		}
+		if rf.Number == layout.ResidueNumber {
+			f.resEnd, f.resBit = off, rf.Bit
+			continue
+		}
+		for lm.Fields[k].Number != rf.Number {
+			k++
+		}
+		if rf.Code != layout.Bool {
+			f.offs[k] = off
+		}
+		n := uint32(1)
+		if rf.Code == layout.Bool {
+			n = 2
+		}
+		from := lm.Full.Fields[k].Bit
+		if m := len(f.moves) - 1; m >= 0 && f.moves[m].from+f.moves[m].n == from && f.moves[m].to+f.moves[m].n == rf.Bit &&
+			from/64 == f.moves[m].from/64 {
+			f.moves[m].n += n
+		} else {
+			f.moves = append(f.moves, move{from, rf.Bit, n})
+		}
+	}
+	return f
+}
+
+// formFor finds the form for the union of the rows' bits.
+func (i *Info) formFor(bits []uint64, residue bool) *form {
+	if f := i.last.Load(); f != nil && f.is(i, bits, residue) {
+		return f
+	}
+	h := uint64(0)
+	for w, b := range bits {
+		h = (h ^ b&i.presence[w]) * 0x9E3779B97F4A7C15
+	}
+	slot := &i.forms[h>>58]
+	f := slot.Load()
+	if f == nil || !f.is(i, bits, residue) {
+		key := make([]uint64, i.words)
+		for w := range key {
+			key[w] = bits[w] & i.presence[w]
+		}
+		f = newForm(i, key, residue)
+		slot.Store(f)
+	}
+	i.last.Store(f)
+	return f
+}
+
+func (f *form) is(i *Info, bits []uint64, residue bool) bool {
+	if f.residue != residue {
+		return false
+	}
+	for w, k := range f.key {
+		if bits[w]&i.presence[w] != k {
+			return false
+		}
+	}
+	return true
+}
+
+// form1 is formFor for rows of one word of bits.
+func (i *Info) form1(b uint64, residue bool) *form {
+	b &= i.presence[0]
+	if f := i.last.Load(); f != nil && f.key[0] == b && f.residue == residue {
+		return f
+	}
+	if b == i.presence[0] && !residue {
+		return i.full
+	}
+	return i.formFor([]uint64{b}, residue)
+}
+
+// squeeze moves the bits of a full row to an elided one, written at row.
+func (f *form) squeeze(out []byte, bits []uint64) {
+	clear(out)
+	for _, m := range f.moves {
+		for n := uint32(0); n < m.n; n++ {
+			b := m.from + n
+			if bits[b/64]>>(b%64)&1 != 0 {
+				setBit(out, m.to+n)
+			}
+		}
+	}
+}
+
+// squeeze1 is squeeze where both rows have at most 64 bits.
+func (f *form) squeeze1(b uint64) (out uint64) {
+	for _, m := range f.moves {
+		out |= b >> m.from & (1<<m.n - 1) << m.to
+	}
+	return out
+}
+
+// needsInit reports whether protobuf has required fields to look for, in what the type
+// reaches or in extensions that it may hold.
+func needsInit(lm *layout.Message) bool {
+	seen := map[protoreflect.FullName]bool{}
+	var walk func(md protoreflect.MessageDescriptor) bool
+	walk = func(md protoreflect.MessageDescriptor) bool {
+		if seen[md.FullName()] {
+			return false
+		}
+		seen[md.FullName()] = true
+		if md.RequiredNumbers().Len() > 0 || md.ExtensionRanges().Len() > 0 {
+			return true
+		}
+		for i := 0; i < md.Fields().Len(); i++ {
+			if c := md.Fields().Get(i).Message(); c != nil && walk(c) {
+				return true
+			}
+		}
+		return false
+	}
+	return walk(lm.Desc)
+}

@@ -1,0 +1,3 @@
+package main
+
+func command([]string) int { return 2 }
