@@ -32,9 +32,6 @@ func (o Options) emit(pass int, k Key, m map[string]float64) {
 // collection costs little more than with none.
 const liveHeap = 64 << 20
 
-var sinkBytes []byte
-var sink uint64
-
 // CodecSteps is how many times Codecs advances in one pass.
 func CodecSteps() int { return len(scenario.All) * len(peers.All) }
 
@@ -78,9 +75,11 @@ func runner(c peer.Case, buf []byte) func(int) {
 	switch {
 	case c.Write != nil:
 		return func(n int) {
+			var p []byte
 			for range n {
-				sinkBytes = c.Write()
+				p = c.Write()
 			}
+			runtime.KeepAlive(p)
 		}
 	case c.Update != nil:
 		buf = append([]byte{}, buf...)
@@ -91,9 +90,11 @@ func runner(c peer.Case, buf []byte) func(int) {
 		}
 	default:
 		return func(n int) {
+			var sum uint64
 			for range n {
-				sink += c.Read(buf)
+				sum += c.Read(buf)
 			}
+			runtime.KeepAlive(sum)
 		}
 	}
 }

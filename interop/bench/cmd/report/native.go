@@ -62,16 +62,16 @@ func measureNative(p plan) ([]measure.Sample, error) {
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
-			return nil, fmt.Errorf("C++ yardstick: %w", err)
+			return nil, fmt.Errorf("yardstick: %w", err)
 		}
 		for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 			f := strings.Split(s.Text(), "\t")
 			if len(f) != 5 {
-				return nil, fmt.Errorf("C++ yardstick: %q", s.Text())
+				return nil, fmt.Errorf("yardstick: %q", s.Text())
 			}
 			ns, err := strconv.ParseFloat(f[4], 64)
 			if err != nil {
-				return nil, fmt.Errorf("C++ yardstick: %w", err)
+				return nil, fmt.Errorf("yardstick: %w", err)
 			}
 			k := measure.Key{Part: measure.Codec, Scenario: f[0], Op: string(peer.Op(f[1])), Peer: f[2], Variant: f[3]}
 			if match(k) {
