@@ -61,7 +61,7 @@ func fromImage(b []byte) (*Schema, error) {
 		}
 	} else {
 		if err := proto.Unmarshal(b, set); err != nil {
-			return nil, fmt.Errorf("neither a .proto file nor a buf image or FileDescriptorSet: %w", err)
+			return nil, fmt.Errorf("neither a .proto file nor a buf image or FileDescriptorSet, binary or in JSON: %w", err)
 		}
 		for _, f := range set.File {
 			imports[f.GetName()] = isImport(f.ProtoReflect().GetUnknown())
