@@ -4,21 +4,55 @@ package crc32c
 
 import "unsafe"
 
-// copyApart is Copy for slices of the same length that do not overlap.
-func copyApart(dst, src []byte) uint32 {
-	if level < levelAVX512 || len(src) < 256 {
-		return copyTwice(0, dst, src)
+// Lengths in bytes at which copying changes its way.
+const (
+	// copyNear is how much more the destination must be than the source, modulo 4096, for
+	// a shorter source than that.
+	copyNear = 512
+	// copyLongMin is where bringing the destination to a multiple of 64 pays.
+	copyLongMin = 4096
+	// copyHybrid is where chains beside the folding pay, which read and write in six
+	// more places. copyHybridMax is what one block takes: iterations of 448 bytes, and
+	// less than one more.
+	copyHybrid    = 2048
+	copyHybridMax = 448*blockAVX512 + 447
+	// copyFolding is where, in caches further away, fewer places are faster again.
+	copyFolding = 192 << 10
+)
+
+// copyUpdate copies n bytes from src to dst, as the built-in copy does, and returns their
+// checksum on top of crc.
+//
+//go:noescape
+func copyUpdate(dst, src *byte, n int, crc uint32) uint32
+
+// copyApart is copyUpdate for 256 bytes and more that do not overlap, with AVX-512.
+//
+//go:noescape
+func copyApart(dst, src *byte, n int, crc uint32) uint32
+
+// copyLong is where copyUpdate goes with everything out of the ordinary.
+func copyLong(dst, src *byte, n int, crc uint32) uint32 {
+	to, from := unsafe.Slice(dst, n), unsafe.Slice(src, n)
+	switch {
+	case overlap(to, from):
+		crc = Update(crc, from)
+		copy(to, from)
+		return crc
+	case level < levelAVX512 || n < copyLongMin:
+		return copyTwice(to, from, crc)
 	}
-	crc := uint32(0)
-	for len(src) > copyMax {
-		const block = copyMax &^ 63
-		crc = copyAVX512(crc, unsafe.SliceData(dst), unsafe.SliceData(src), block)
-		dst, src = dst[block:], src[block:]
+	// Stores of 64 bytes are slower where they reach into another cache line.
+	k := -int(uintptr(unsafe.Pointer(dst))) & 63
+	crc = copyUpdate(dst, src, k, crc)
+	to, from = to[k:], from[k:]
+	block := 448 * blockAVX512
+	if len(from) > copyFolding {
+		block = pieceMax
 	}
-	if len(src) < 256 {
-		crc = copyTwice(crc, dst, src)
-	} else {
-		crc = copyAVX512(crc, unsafe.SliceData(dst), unsafe.SliceData(src), len(src))
+	for len(from) >= block+256 {
+		crc = copyApart(unsafe.SliceData(to), unsafe.SliceData(from), block, crc)
+		to, from = to[block:], from[block:]
 	}
-	return crc
+	return copyApart(unsafe.SliceData(to), unsafe.SliceData(from), len(from), crc)
 }

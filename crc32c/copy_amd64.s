@@ -2,13 +2,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-// The steps are those of updateAVX512, see there; everything that is loaded is stored
-// too.
-
-#define MULTIPLY(in, mul, low, high) \
-	VPCLMULQDQ $0x00, mul, in, low \
-	VPCLMULQDQ $0x11, mul, in, high
+#include "avx512_amd64.h"
 
 // Copies 64 bytes at off from src to dst through in, and folds them into acc.
 #define COPYFOLD(acc, mul, tmp, in, off) \
@@ -34,20 +28,197 @@
 	VMOVDQU64 src, in  \
 	VMOVDQU64 in, dst
 
-// func copyAVX512(crc uint32, dst, src *byte, n int) uint32
+// func copyUpdate(dst, src *byte, n int, crc uint32) uint32
 //
-// n is at least 256 and at most copyMax. dst and src must not overlap.
-TEXT ·copyAVX512(SB), NOSPLIT, $0-36
-	MOVL crc+0(FP), AX
-	MOVQ dst+8(FP), R15
-	MOVQ src+16(FP), DI
-	MOVQ n+24(FP), CX
+// The entry point. It takes up to 255 bytes itself: all of them are loaded before the
+// first is stored, so they may overlap. Two loads and stores of a size cover the lengths
+// from that size to twice as much. More go to where dst and src allow.
+TEXT ·copyUpdate(SB), NOSPLIT, $0-36
+	MOVQ n+16(FP), CX
+	MOVQ src+8(FP), SI
+	MOVQ dst+0(FP), R15
+	MOVL crc+24(FP), AX
+	CMPB ·level(SB), $const_levelAVX512
+	JNE  long
+	LEAQ -17(CX), DX
+	CMPQ DX, $(64-17)
+	JA   otherLength
+	SHIFTREGISTER
+	VMOVDQU64 shortTables_mask(R8)(CX*1), Z18
+	TESTL $4032, SI
+	JZ    pageStart
+	VPANDQ -64(SI)(CX*1), Z18, Z18
+
+multiply:
+	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)
+	VPXORQ Z21, Z20, Z20
+	CHECKSUM
+	MOVL AX, ret+32(FP)
+	CMPQ CX, $32
+	JA   above32
+	VMOVDQU64 (SI), X18
+	VMOVDQU64 -16(SI)(CX*1), X19
+	VMOVDQU64 X18, (R15)
+	VMOVDQU64 X19, -16(R15)(CX*1)
+	RET
+
+above32:
+	VMOVDQU64 (SI), Y18
+	VMOVDQU64 -32(SI)(CX*1), Y19
+	VMOVDQU64 Y18, (R15)
+	VMOVDQU64 Y19, -32(R15)(CX*1)
+	RET
+
+pageStart:
+	VMOVDQU64 shortTables_move(R8)(CX*1), Z19
+	VPERMB (SI), Z19, Z19
+	VPANDQ Z19, Z18, Z18
+	JMP    multiply
+
+otherLength:
+	CMPQ CX, $16
+	JBE  upTo16
+	CMPQ CX, $256
+	JAE  above255
+	SHIFTREGISTER
+	CMPQ CX, $128
+	JA   above128
+	MULTIPLY65TO128
+	CHECKSUM
+	MOVL AX, ret+32(FP)
+	VMOVDQU64 (SI), Z18
+	VMOVDQU64 -64(SI)(CX*1), Z19
+	VMOVDQU64 Z18, (R15)
+	VMOVDQU64 Z19, -64(R15)(CX*1)
+	RET
+
+above128:
+	CMPQ CX, $192
+	JA   above192
+	MULTIPLY129TO192
+	JMP  copy129to255
+
+above192:
+	MULTIPLY193TO255
+
+copy129to255:
+	CHECKSUM
+	MOVL AX, ret+32(FP)
+	VMOVDQU64 (SI), Z18
+	VMOVDQU64 64(SI), Z19
+	VMOVDQU64 -128(SI)(CX*1), Z20
+	VMOVDQU64 -64(SI)(CX*1), Z21
+	VMOVDQU64 Z18, (R15)
+	VMOVDQU64 Z19, 64(R15)
+	VMOVDQU64 Z20, -128(R15)(CX*1)
+	VMOVDQU64 Z21, -64(R15)(CX*1)
+	RET
+
+upTo16:
+	NOTL AX
+	MOVQ CX, R9
+	CMPQ CX, $8
+	JB   upTo7
+	MOVQ (SI), R10
+	MOVQ -8(SI)(CX*1), R11
+	JE   word
+	CRC9TO16
+
+copyWords:
+	MOVQ R10, (R15)
+	MOVQ R11, -8(R15)(R9*1)
+	NOTL AX
+	MOVL AX, ret+32(FP)
+	RET
+
+word:
+	CRC32Q R10, AX
+	JMP copyWords
+
+upTo7:
+	TESTQ CX, CX
+	JZ    none
+	PAGEOFFSET
+	JA    pageEnd
+	MOVQ  (SI), DX
+	SHLL  $3, CX
+
+bits:
+	MOVQ DX, R10
+	CRCBITS
+	CMPQ R9, $4
+	JB   upTo3
+	MOVL -4(SI)(R9*1), R11
+	MOVL R10, (R15)
+	MOVL R11, -4(R15)(R9*1)
+
+none:
+	NOTL AX
+	MOVL AX, ret+32(FP)
+	RET
+
+upTo3:
+	MOVB -1(SI)(R9*1), R11
+	CMPQ R9, $2
+	JB   byte
+	MOVW R10, (R15)
+
+byte:
+	MOVB R11, -1(R15)(R9*1)
+	NOTL AX
+	MOVL AX, ret+32(FP)
+	RET
+
+pageEnd:
+	LOADBITSATEND
+	JMP bits
+
+	// Not in one pass if one begins inside the other; nor if a short source begins a
+	// little before the destination's bytes modulo 4096: the processor then takes loads of
+	// the next call for loads of what was just stored, and waits.
+above255:
+	CMPQ CX, $const_copyLongMin
+	JAE  long
+	MOVQ SI, AX
+	SUBQ R15, AX
+	MOVQ AX, DX
+	NEGQ DX
+	CMPQ AX, CX
+	JB   long
+	CMPQ DX, CX
+	JB   long
+	DECQ AX
+	ANDL $4095, AX
+	CMPQ AX, $const_copyNear
+	JAE  apart
+	CMPQ CX, $const_copyNear
+	JB   long
+
+apart:
+	JMP ·copyApart(SB)
+
+long:
+	JMP ·copyLong(SB)
+
+// func copyApart(dst, src *byte, n int, crc uint32) uint32
+//
+// n is at least 256. dst and src must not overlap. The steps are those of update; what
+// is loaded is stored too. From copyHybrid to
+// copyHybridMax bytes there are six chains.
+TEXT ·copyApart(SB), NOSPLIT, $0-36
+	MOVQ dst+0(FP), R15
+	MOVQ src+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVL crc+24(FP), AX
 	NOTL AX
 	VBROADCASTI32X4 ·foldZMM+0(SB), Z28
 	VBROADCASTI32X4 ·foldZMM+48(SB), Z31
 	CMPQ CX, $const_copyHybrid
-	JAE  hybrid
+	JB   folding
+	CMPQ CX, $const_copyHybridMax
+	JBE  hybrid
 
+folding:
 	VMOVD     AX, X20
 	VMOVDQU64 (DI), Z16
 	VMOVDQU64 64(DI), Z17
@@ -75,15 +246,8 @@ fold256:
 
 	// CX+256 bytes follow.
 reduce:
-	VBROADCASTI32X4 ·foldZMM+32(SB), Z30
-	VBROADCASTI32X4 ·foldZMM+16(SB), Z29
-	MULTIPLY(Z16, Z30, Z20, Z16)
-	MULTIPLY(Z17, Z29, Z21, Z17)
-	MULTIPLY(Z18, Z28, Z22, Z18)
-	VPTERNLOGQ $0x96, Z20, Z21, Z16
-	VPTERNLOGQ $0x96, Z17, Z22, Z18
-	VPTERNLOGQ $0x96, Z18, Z19, Z16
-	ADDQ $192, CX
+	REDUCE
+	ADDQ $(256-64), CX
 	JS   tail
 
 fold64:
@@ -94,46 +258,25 @@ fold64:
 	JAE  fold64
 
 tail:
-	VMOVDQU64 ·lastWords+192(SB), Z19
 	ADDQ $64, CX
 	JZ   noTail
+	LEAQ ·short+shortTables_mask(SB), R9
 	VMOVDQU64 -64(DI)(CX*1), Z18
 	VMOVDQU64 Z18, -64(R15)(CX*1)
-	MOVL $64, DX
-	SUBL CX, DX
-	MOVQ $-1, R9
-	SHLXQ DX, R9, R10
-	KMOVQ R10, K1
-	VMOVDQU8.Z Z18, K1, Z18
-	MOVL CX, DX
-	ANDL $7, DX
-	SHLL $7, DX
-	SHRL $3, CX
-	SHLL $3, CX
-	LEAQ ·tailWords+56(SB), R8
-	ADDQ DX, R8
-	SUBQ CX, R8
-	VMOVDQU64 (R8), Z17
-	MULTIPLY(Z18, Z19, Z20, Z21)
-	MULTIPLY(Z16, Z17, Z22, Z23)
-	VPXORQ Z22, Z20, Z20
-	VPTERNLOGQ $0x96, Z21, Z23, Z20
+	VPANDQ (R9)(CX*1), Z18, Z18
+	MULTIPLYTAIL
 
 lanes:
-	VEXTRACTI64X4 $1, Z20, Y21
-	VPXORQ  Y21, Y20, Y20
-	VEXTRACTI32X4 $1, Y20, X21
-	VPXORQ  X21, X20, X20
-	VMOVQ   X20, DX
-	VPEXTRQ $1, X20, BX
-	XORL    AX, AX
-	CRC32Q  DX, AX
-	CRC32Q  BX, AX
-	NOTL    AX
-	MOVL    AX, ret+32(FP)
+	SUMLANES
+	XORL   AX, AX
+	CRC32Q DX, AX
+	CRC32Q BX, AX
+	NOTL   AX
+	MOVL   AX, ret+32(FP)
 	RET
 
 noTail:
+	VMOVDQU64 ·short+(shortTables_lastWords+192)(SB), Z19
 	MULTIPLY(Z16, Z19, Z20, Z21)
 	VPXORQ Z21, Z20, Z20
 	JMP lanes
@@ -144,11 +287,11 @@ hybrid:
 	MOVQ  DI, SI
 	MOVQ  R15, R13
 	MOVQ  CX, R9
-	IMULQ $149797, CX        // n/448, exact up to copyMax
+	IMULQ $149797, CX        // n/448, exact up to copyHybridMax
 	SHRQ  $26, CX            // k
 	IMUL3Q $448, CX, R8
 	SUBQ  R8, R9
-	MOVQ  R9, n+24(FP)       // bytes after the iterations
+	MOVQ  R9, n+16(FP)       // bytes after the iterations
 	MOVQ  CX, R8
 	SHLQ  $5, R8
 	LEAQ  (R8)(R8*2), DX
@@ -202,23 +345,10 @@ chains:
 	DECQ CX
 	JNZ  hybridLoop
 
-	// The six chains are at the distances of the last six of the eight there.
-	LEAQ    ·chainLanes(SB), R9
-	VPMOVZXDQ (R9)(R8*1), Z27
-	VMOVQ   AX, X21
-	VPINSRQ $1, BX, X21, X21
-	VMOVQ   DX, X22
-	VPINSRQ $1, R10, X22, X22
-	VMOVQ   R11, X23
-	VPINSRQ $1, R12, X23, X23
-	VPXORQ  X20, X20, X20
-	VINSERTI32X4 $1, X21, Y20, Y20
-	VINSERTI32X4 $1, X23, Y22, Y22
-	VINSERTI64X4 $1, Y22, Z20, Z20
-	VPCLMULQDQ $0x00, Z27, Z20, Z21
-	VPCLMULQDQ $0x11, Z27, Z20, Z20
-	VPTERNLOGQ $0x96, Z20, Z21, Z19
-	MOVQ    n+24(FP), CX
+	// The six chains are at the distances of the last six of the eight of update.
+	XORL R13, R13
+	JOIN(R13, R13, AX, BX, DX, R10, R11, R12)
+	MOVQ    n+16(FP), CX
 	SUBQ    $256, CX
 	JB      reduce
 	JMP     fold256

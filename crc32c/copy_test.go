@@ -11,7 +11,7 @@ import (
 func everyCopy() []copyPath {
 	return append(archCopies(),
 		copyPath{"copyTwice", 0, math.MaxInt, copyTwice},
-		copyPath{"Copy", 0, math.MaxInt, func(crc uint32, dst, src []byte) uint32 {
+		copyPath{"Copy", 0, math.MaxInt, func(dst, src []byte, crc uint32) uint32 {
 			got := Copy(dst, src)
 			return Combine(crc, got, int64(len(src)))
 		}},
@@ -49,7 +49,7 @@ func TestCopy(t *testing.T) {
 			}
 			area := dst[:to+n+around]
 			clear(area)
-			if got := path.call(crc, dst[to:to+n:to+n], p); got != want {
+			if got := path.call(dst[to:to+n:to+n], p, crc); got != want {
 				t.Fatalf("%s: %d bytes from %d to %d: got %08x, want %08x", path.name, n, from, to, got, want)
 			}
 			if !bytes.Equal(area[to:to+n], p) {

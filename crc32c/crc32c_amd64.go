@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 const (
 	levelGeneric = iota
 	levelSSE42   // SSE4.2 and PCLMULQDQ
-	levelAVX512  // AVX-512 F, VL, BW and DQ, VPCLMULQDQ and BMI2
+	levelAVX512  // AVX-512 F, VL, BW, DQ and VBMI, VPCLMULQDQ and BMI2
 )
 
 // Lengths in bytes at which the assembly changes its way.
@@ -17,14 +17,28 @@ const (
 	chainsSSE42 = 96
 	// hybridSSE42: folding beside the chains costs another six.
 	hybridSSE42 = 1280
+	// hybridAVX512: eight chains beside the folding cost ten instructions and two
+	// multiplications, one after the other, to join.
+	hybridAVX512 = 1024
 	// blockSSE42 and blockAVX512 are the iterations, of 256 and 512 bytes, that the
 	// tables of multipliers reach to.
 	blockSSE42  = 128
-	blockAVX512 = 64
-	// copyHybrid and copyMax bound the hybrid loop of copyAVX512, 448 bytes an iteration.
-	copyHybrid = 448
-	copyMax    = 448*blockAVX512 + 447
+	blockAVX512 = 148
 )
+
+// shortTables are in one piece so that one register addresses all of them.
+type shortTables struct {
+	// lastWords[i] takes word i of the last 256 bytes of a message to its last 16 bytes.
+	lastWords [32]uint64
+	// shift[n] takes a CRC register over n bytes.
+	shift [256]uint64
+	// inverted[n] makes up for not inverting a CRC register before and after n bytes.
+	inverted [256]uint64
+	// mask[n:] selects the last n of 64 bytes.
+	mask [128]byte
+	// move[n:] are the indices that make the first n of 64 bytes the last.
+	move [128]byte
+}
 
 // level selects the path. Tests change it.
 var level uint8 = detect()
@@ -36,7 +50,7 @@ func detect() uint8 {
 	case !x.HasSSE42 || !x.HasSSE41 || !x.HasPCLMULQDQ:
 		return levelGeneric
 	case !x.HasAVX512F || !x.HasAVX512VL || !x.HasAVX512BW || !x.HasAVX512DQ ||
-		!x.HasAVX512VPCLMULQDQ || !x.HasBMI2:
+		!x.HasAVX512VBMI || !x.HasAVX512VPCLMULQDQ || !x.HasBMI2:
 		return levelSSE42
 	default:
 		return levelAVX512
@@ -45,11 +59,3 @@ func detect() uint8 {
 
 //go:noescape
 func updateSSE42(crc uint32, p *byte, n int) uint32
-
-//go:noescape
-func updateAVX512(crc uint32, p *byte, n int) uint32
-
-// copyAVX512 takes 256 to copyMax bytes, and dst and src that do not overlap.
-//
-//go:noescape
-func copyAVX512(crc uint32, dst, src *byte, n int) uint32

@@ -51,7 +51,7 @@ type path struct {
 type copyPath struct {
 	name     string
 	min, max int
-	call     func(crc uint32, dst, src []byte) uint32
+	call     func(dst, src []byte, crc uint32) uint32
 }
 
 // everyPath returns all paths that this machine can run: those of the architecture,

@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 					continue
 				}
 				for _, to := range []int{0, len(dst) - n} {
-					if got := path.call(7, dst[to:to+n], p); got != want || string(dst[to:to+n]) != string(p) {
+					if got := path.call(dst[to:to+n], p, 7); got != want || string(dst[to:to+n]) != string(p) {
 						t.Fatalf("%s: %d bytes from %d to %d: got %08x, want %08x", path.name, n, at, to, got, want)
 					}
 				}

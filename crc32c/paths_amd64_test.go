@@ -3,6 +3,7 @@
 package crc32c
 
 import (
+	"math"
 	"testing"
 	"unsafe"
 )
@@ -32,7 +33,7 @@ func archPaths() []path {
 		paths = append(paths, path{"level sse42", 0, at(levelSSE42)}, path{"sse42", 0, atPointer(updateSSE42)})
 	}
 	if best >= levelAVX512 {
-		paths = append(paths, path{"avx512", 1, atPointer(updateAVX512)})
+		paths = append(paths, path{"level avx512", 0, at(levelAVX512)})
 	}
 	return paths
 }
@@ -52,14 +53,14 @@ func TestPathTaken(t *testing.T) {
 		// lengths in bytes that read the table, and that do not
 		reads, ignores []int
 	}{
-		{"shiftBytes", func() {
-			for i := range shiftBytes {
-				shiftBytes[i] ^= 1
+		{"short.shift", func() {
+			for i := range short.shift {
+				short.shift[i] ^= 1
 			}
 		}, levelAVX512, []int{17, 64, 255}, []int{0, 1, 8, 16, 256, 512, 5000}},
-		{"lastWords", func() {
-			for i := range lastWords {
-				lastWords[i] ^= 1 << 32
+		{"short.lastWords", func() {
+			for i := range short.lastWords {
+				short.lastWords[i] ^= 1 << 32
 			}
 		}, levelAVX512, []int{17, 64, 255, 256, 512, 5000}, []int{0, 1, 8, 16}},
 		{"foldZMM", func() {
@@ -71,7 +72,7 @@ func TestPathTaken(t *testing.T) {
 			for i := range chainLanes {
 				chainLanes[i] ^= 1
 			}
-		}, levelAVX512, []int{512, 1000, 5000, 65536}, []int{1, 16, 255, 256, 511}},
+		}, levelAVX512, []int{hybridAVX512, 2000, 5000, 65536}, []int{1, 16, 255, 256, hybridAVX512 - 1}},
 		{"shiftWords", func() {
 			for i := range shiftWords {
 				shiftWords[i] ^= 1
@@ -98,12 +99,12 @@ func TestPathTaken(t *testing.T) {
 		for l := uint8(levelGeneric); l <= best; l++ {
 			withLevel(l, func() {
 				for _, n := range tt.ignores {
-					if got, want := Checksum(p[:n]), bitwise(0, p[:n]); got != want {
+					if got, want := Update(1, p[:n]), bitwise(1, p[:n]); got != want {
 						t.Errorf("level %s, %d bytes: reads %s", levelNames[l], n, tt.table)
 					}
 				}
 				for _, n := range tt.reads {
-					got, want := Checksum(p[:n]), bitwise(0, p[:n])
+					got, want := Update(1, p[:n]), bitwise(1, p[:n])
 					if (got != want) != (l == tt.level) {
 						t.Errorf("level %s, %d bytes: reads %s: %v", levelNames[l], n, tt.table, got != want)
 					}
@@ -121,7 +122,17 @@ func archCopies() []copyPath {
 	if detect() < levelAVX512 {
 		return nil
 	}
-	return []copyPath{{"avx512", 256, copyMax, func(crc uint32, dst, src []byte) uint32 {
-		return copyAVX512(crc, unsafe.SliceData(dst), unsafe.SliceData(src), len(src))
-	}}}
+	at := func(f func(dst, src *byte, n int, crc uint32) uint32) func([]byte, []byte, uint32) uint32 {
+		return func(dst, src []byte, crc uint32) uint32 {
+			return f(unsafe.SliceData(dst), unsafe.SliceData(src), len(src), crc)
+		}
+	}
+	return []copyPath{
+		{"copyApart", 256, math.MaxInt, at(copyApart)},
+		{"copyLong", 0, math.MaxInt, at(copyLong)},
+		{"level sse42", 0, math.MaxInt, func(dst, src []byte, crc uint32) (got uint32) {
+			withLevel(levelSSE42, func() { got = at(copyUpdate)(dst, src, crc) })
+			return got
+		}},
+	}
 }

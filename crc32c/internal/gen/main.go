@@ -32,9 +32,9 @@ const (
 
 // Sizes that the assembly relies on.
 const (
-	hybridChains = 8  // CRC32Q chains beside the 512-bit folding
-	hybridBlock  = 64 // iterations in a block of at most 32 KiB
-	chainStride  = 32 // bytes of one chain in an iteration
+	hybridChains = 8   // CRC32Q chains beside the 512-bit folding
+	hybridBlock  = 148 // iterations in a block, which holds 64 KiB to be copied
+	chainStride  = 32  // bytes of one chain in an iteration
 	zmmStride    = 256
 
 	sseChains = 6   // chains of the SSE4.2 path
@@ -95,6 +95,18 @@ func fold(n int) [2]uint64 { return [2]uint64{upper(n + 8), upper(n)} }
 // register differs: 33 powers come off.
 func lower(n int) uint32 { return power(8*n - 33) }
 
+// inverted returns the word that, added to the last word that a CRC32 instruction takes
+// in, makes up for inverting neither the register before n bytes nor the checksum after
+// them: what a register of ones comes to after n bytes, and ones times the inverse of the
+// x^32 that the instruction multiplies by.
+func inverted(n int) uint64 {
+	var ones uint64
+	for i := range 32 {
+		ones ^= uint64(lower(n)) << i
+	}
+	return ones ^ uint64(multiply(0xffffffff, power(-32)))<<32
+}
+
 // chain returns the multiplier of chain j after k iterations of the hybrid loop: it
 // takes the chain's register into 128-bit lane j/2 of the last accumulator. The chains
 // lie one after the other before the bytes that are folded, and a lane ends 16 bytes
@@ -111,6 +123,30 @@ type table struct {
 	typ       string
 	values    []string
 	perLine   int
+	fields    []table // of a struct, instead of values
+}
+
+// write appends the values, or the fields with theirs.
+func (t table) write(b *bytes.Buffer) {
+	for i, v := range t.values {
+		if i%t.perLine == 0 {
+			b.WriteString("\n\t")
+		}
+		b.WriteString(v + ", ")
+	}
+	for _, f := range t.fields {
+		fmt.Fprintf(b, "\n%s: [...]%s{", f.name, f.typ)
+		f.write(b)
+		b.WriteString("\n},")
+	}
+}
+
+func bytes8(n int, f func(i int) byte) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = fmt.Sprintf("0x%02x", f(i))
+	}
+	return s
 }
 
 func words32(n int, f func(i int) uint32) []string {
@@ -136,11 +172,6 @@ func folds(step int) []string {
 func amd64() []table {
 	return []table{
 		{
-			name: "shiftBytes", typ: "[320]uint32", perLine: 8,
-			doc:    "shiftBytes[64+n] takes a CRC register over n bytes, for n from -64 to 255.",
-			values: words32(320, func(i int) uint32 { return lower(i - 64) }),
-		},
-		{
 			name: "shiftWords", typ: fmt.Sprintf("[%d]uint32", wordsMax), perLine: 8,
 			doc:    "shiftWords[n] takes a CRC register over n words of 8 bytes.",
 			values: words32(wordsMax, func(i int) uint32 { return lower(8 * i) }),
@@ -157,11 +188,22 @@ func amd64() []table {
 			values: words32(hybridChains*(hybridBlock+1), func(i int) uint32 { return chain(i/8, i%8) }),
 		},
 		{
-			name: "lastWords", typ: "[32]uint64", perLine: 4,
-			doc: "lastWords[i] takes word i of the last 256 bytes of a message to its last 16 bytes.",
-			values: words64(32, func(i int) uint64 {
-				return upper(8 * (31 - i))
-			}),
+			name: "short", typ: "shortTables", doc: "short holds what inputs of up to 255 bytes need.",
+			fields: []table{
+				{name: "lastWords", typ: "uint64", perLine: 4, values: words64(32, func(i int) uint64 {
+					return upper(8 * (31 - i))
+				})},
+				{name: "shift", typ: "uint64", perLine: 4, values: words64(256, func(i int) uint64 {
+					return uint64(lower(i))
+				})},
+				{name: "inverted", typ: "uint64", perLine: 4, values: words64(256, inverted)},
+				{name: "mask", typ: "byte", perLine: 16, values: bytes8(128, func(i int) byte {
+					return byte(-(i / 64))
+				})},
+				{name: "move", typ: "byte", perLine: 16, values: bytes8(128, func(i int) byte {
+					return byte(i % 64)
+				})},
+			},
 		},
 		{
 			name: "tailWords", typ: "[128]uint64", perLine: 4,
@@ -204,14 +246,7 @@ func files() (map[string][]byte, error) {
 				fmt.Fprintf(&b, "// %s\n", bytes.TrimRight(line, "\n"))
 			}
 			fmt.Fprintf(&b, "var %s = %s{", t.name, t.typ)
-			for i, v := range t.values {
-				if i%t.perLine == 0 {
-					b.WriteString("\n\t")
-				} else {
-					b.WriteByte(' ')
-				}
-				b.WriteString(v + ",")
-			}
+			t.write(&b)
 			b.WriteString("\n}\n")
 		}
 		src, err := format.Source(b.Bytes())
