@@ -374,13 +374,22 @@ func TestOtherKindsOfStorage(t *testing.T) {
 func TestDescribedOnly(t *testing.T) {
 	set := compile(t, `syntax = "proto3"; package conv; message R { string a = 1; int32 b = 2; R c = 3; repeated bytes d = 4; }`)
 	m := newMessage(t, set, "conv.R")
-	// a as a number, b as a blob, c as fixed bytes, d as a block; only field 5 is set.
-	for _, body := range []string{
-		// codes 3, 5, 7 with k = 2, 6, and 3 for field 5
-		"eb3d 0200 10 00000000 0000 07000000 00000000",
-	} {
-		if err := codec.Unmarshal(corpus.Seal(idOf(t, m), unhex(t, body)), m); err != nil {
-			t.Errorf("%v", err)
-		}
+	// a as a number, b as a blob, c as two fixed bytes, d as a block, and a
+	// number 5, which is the only one that the row has.
+	body := unhex(t, "eb3d 02 10 00000000 0000 07000000 00000000")
+	if err := codec.Unmarshal(corpus.Seal(idOf(t, m), body), m); err != nil {
+		t.Fatal(err)
+	}
+	want := newMessage(t, set, "conv.R")
+	want.SetUnknown(carried(four(5, 7)))
+	if d := corpus.Diff(want, m); d != "" {
+		t.Error(d)
+	}
+	// The first of them present.
+	body[3] = 0x11
+	err := codec.Unmarshal(corpus.Seal(idOf(t, m), body), m)
+	refused(t, err, codec.ErrIncompatible)
+	if f := fieldOf(err); f != "conv.R.a" {
+		t.Errorf("field %q: %v", f, err)
 	}
 }
