@@ -38,53 +38,38 @@
 	VMOVQ         X20, DX        \
 	VPEXTRQ       $1, X20, BX
 
-// Takes the register over 9 to 16 bytes: the first word, then the other CX-8 bytes, which
-// are the upper ones of the word that ends with the input. They are moved to the upper
-// end of a word: zeros before them do not change a register of zero. The register is
-// added to the first of them, and what they do not reach of it to the result, after two
-// shifts because one by 64 bits is none. Changes BX, CX, DX and DI.
-#define CRC9TO16 \
-	MOVQ   -8(SI)(CX*1), DX \
-	CRC32Q (SI), AX         \
-	LEAL   -64(CX*8), CX    \
-	MOVL   CX, BX           \
-	NEGL   CX               \
-	SHRQ   CX, DX           \
-	XORQ   AX, DX           \
-	SHLQ   CX, DX           \
-	SHRQ   $8, AX           \
-	LEAL   -8(BX), CX       \
-	SHRQ   CX, AX           \
-	XORL   DI, DI           \
-	CRC32Q DX, DI           \
-	XORL   DI, AX
+// Takes the register over CX, 1 to 16, bytes: over the first 8 where there are more, and
+// then over the 1 to 8 left. These are moved to the upper end of a word, what follows
+// them is shifted out, and zeros before them do not change a register of zero. So the
+// register is added to their word, and what they do not reach of it to the result. It
+// is shifted in two steps, since a shift by 64 bits does nothing. Reads 16 bytes. There
+// is no branch for the processor to mispredict. Changes BX, CX, DX, SI and DI.
+#define CRC1TO16 \
+	MOVL    AX, BX      \
+	CRC32Q  (SI), BX    \
+	LEAQ    8(SI), DI   \
+	LEAQ    -8(CX), DX  \
+	CMPQ    CX, $8      \
+	CMOVQHI BX, AX      \
+	CMOVQHI DI, SI      \
+	CMOVQHI DX, CX      \
+	MOVQ    (SI), DX    \
+	SHLL    $3, CX      \
+	LEAL    -8(CX), BX  \
+	NEGL    CX          \
+	XORQ    AX, DX      \
+	SHLXQ   CX, DX, DX  \
+	SHRL    $8, AX      \
+	SHRXQ   BX, AX, AX  \
+	XORL    DI, DI      \
+	CRC32Q  DX, DI      \
+	XORL    DI, AX
 
-// Takes the register over the lowest CX bits of DX, 8 to 56, in the same way. Changes CX,
-// DX and DI.
-#define CRCBITS \
-	XORQ   AX, DX \
-	SHRQ   CX, AX \
-	NEGL   CX     \
-	SHLQ   CX, DX \
-	XORL   DI, DI \
-	CRC32Q DX, DI \
-	XORL   DI, AX
-
-// BX > 4088 if a word at SI reaches into the next page, which may be missing.
+// BX > 4080 if 16 bytes at SI reach into the next page, which may be missing.
 #define PAGEOFFSET \
 	MOVL SI, BX    \
 	ANDL $4095, BX \
-	CMPL BX, $4088
-
-// DX = the 1 to 7 bytes, when the word that ends with them is the one to be loaded; CX
-// = their bits. Changes BX.
-#define LOADBITSATEND \
-	MOVQ -8(SI)(CX*1), DX \
-	LEAL (CX*8), BX       \
-	MOVL BX, CX           \
-	NEGL CX               \
-	SHRQ CX, DX           \
-	MOVL BX, CX
+	CMPL BX, $4080
 
 // X17 = what the checksum in AX comes to after CX, up to 255, bytes, apart from what these
 // are, and from inversions. It is added last: calls that depend on each other wait for

@@ -115,63 +115,50 @@ copy129to255:
 	RET
 
 upTo16:
-	NOTL AX
-	MOVQ CX, R9
-	CMPQ CX, $8
-	JB   upTo7
-	MOVQ (SI), R10
-	MOVQ -8(SI)(CX*1), R11
-	JE   word
-	CRC9TO16
-
-copyWords:
-	MOVQ R10, (R15)
-	MOVQ R11, -8(R15)(R9*1)
-	NOTL AX
-	MOVL AX, ret+32(FP)
-	RET
-
-word:
-	CRC32Q R10, AX
-	JMP copyWords
-
-upTo7:
 	TESTQ CX, CX
 	JZ    none
 	PAGEOFFSET
-	JA    pageEnd
-	MOVQ  (SI), DX
-	SHLL  $3, CX
-
-bits:
-	MOVQ DX, R10
-	CRCBITS
-	CMPQ R9, $4
-	JB   upTo3
-	MOVL -4(SI)(R9*1), R11
-	MOVL R10, (R15)
-	MOVL R11, -4(R15)(R9*1)
+	JA    long
+	MOVQ  CX, R9
+	MOVQ  (SI), R10
+	CMPQ  CX, $4
+	JB    upTo3
+	CMPQ  CX, $8
+	JB    upTo7
+	MOVQ  -8(SI)(CX*1), R11
+	NOTL  AX
+	CRC1TO16
+	NOTL  AX
+	MOVQ  R10, (R15)
+	MOVQ  R11, -8(R15)(R9*1)
 
 none:
+	MOVL AX, ret+32(FP)
+	RET
+
+upTo7:
+	MOVL -4(SI)(CX*1), R11
 	NOTL AX
+	CRC1TO16
+	NOTL AX
+	MOVL R10, (R15)
+	MOVL R11, -4(R15)(R9*1)
 	MOVL AX, ret+32(FP)
 	RET
 
 upTo3:
-	MOVB -1(SI)(R9*1), R11
+	MOVB -1(SI)(CX*1), R11
+	NOTL AX
+	CRC1TO16
+	NOTL AX
 	CMPQ R9, $2
 	JB   byte
 	MOVW R10, (R15)
 
 byte:
 	MOVB R11, -1(R15)(R9*1)
-	NOTL AX
 	MOVL AX, ret+32(FP)
 	RET
-
-pageEnd:
-	LOADBITSATEND
-	JMP bits
 
 	// Not in one pass if one begins inside the other; nor if a short source begins a
 	// little before the destination's bytes modulo 4096: the processor then takes loads of

@@ -84,40 +84,20 @@ above192:
 	JMP checksum
 
 upTo16:
-	NOTL AX
-	CMPQ CX, $8
-	JB   upTo7
-	JE   word
-	CRC9TO16
-	NOTL AX
-	MOVL AX, ret+24(FP)
-	RET
-
-word:
-	CRC32Q (SI), AX
-
-none:
-	NOTL AX
-	MOVL AX, ret+24(FP)
-	RET
-
-upTo7:
 	TESTQ CX, CX
 	JZ    none
 	PAGEOFFSET
 	JA    pageEnd
-	MOVQ  (SI), DX
-	SHLL  $3, CX
+	NOTL  AX
+	CRC1TO16
+	NOTL  AX
 
-bits:
-	CRCBITS
-	NOTL AX
+none:
 	MOVL AX, ret+24(FP)
 	RET
 
 pageEnd:
-	LOADBITSATEND
-	JMP bits
+	JMP ·updateSSE42(SB)
 
 	// 256 bytes and more.
 fold:
@@ -293,8 +273,6 @@ pieces:
 lessThanAVX512:
 	CMPB ·level(SB), $const_levelSSE42
 	JB   generic
-	CMPQ CX, $16
-	JBE  upTo16
 	JMP  ·updateSSE42(SB)
 
 generic:
