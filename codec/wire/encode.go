@@ -227,14 +227,14 @@ func (w Out) End(row uint, o uint32, end uint) { w.U32(row, o, uint32(end)) }
 // has a place for them.
 func (b *Block) Residue(e *Encoder, row, tail uint, residue bool, m proto.Message) uint {
 	if b.form.residue {
-		tail = b.residue(e, row, tail, m)
+		tail = b.residue(e, row, tail, residue, m)
 	} else if residue {
 		e.seen = true
 	}
 	return tail
 }
 
-func (b *Block) residue(e *Encoder, row, tail uint, m proto.Message) uint {
+func (b *Block) residue(e *Encoder, row, tail uint, expected bool, m proto.Message) uint {
 	lm, err := layout.Of(m.ProtoReflect().Descriptor())
 	if err != nil {
 		e.failed = true
@@ -245,7 +245,7 @@ func (b *Block) residue(e *Encoder, row, tail uint, m proto.Message) uint {
 	if err != nil {
 		e.failed = true
 	}
-	if len(bytes) == 0 && len(m.ProtoReflect().GetUnknown()) > 0 {
+	if len(bytes) == 0 && expected {
 		e.failed = true // nothing of it may travel, so the shape was the wrong one
 	}
 	if len(bytes) > 0 {

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/graven-rpc/graven/codec/internal/fault"
 	"github.com/graven-rpc/graven/codec/layout"
@@ -128,7 +129,10 @@ func (d *reflectDecoder) merge(m protoreflect.Message, p *layout.Plan, row, resi
 		if residue, ours, err = splitResidue(residue); err != nil {
 			return err
 		}
-		if err := d.chargeResidue(lm.Desc, residue, func(n protowire.Number) { note(int32(n)) }); err != nil {
+		if err := d.charge(int64(len(residue))); err != nil {
+			return err
+		}
+		if err := d.checkResidue(lm.Desc, residue, depth, func(n protowire.Number) { note(int32(n)) }); err != nil {
 			return err
 		}
 		o := proto.UnmarshalOptions{
@@ -191,22 +195,36 @@ func splitResidue(residue []byte) (rest []byte, ours kept, err error) {
 	return rest, ours, err
 }
 
-// chargeResidue charges what protobuf will allocate for the messages that a residue
-// holds, which can be far more than their bytes. note is called for each field at the
-// top.
-func (d *reflectDecoder) chargeResidue(md protoreflect.MessageDescriptor, b []byte, note func(protowire.Number)) error {
-	if err := d.charge(int64(len(b))); err != nil {
-		return err
-	}
+// checkResidue looks through the messages that a residue holds before protobuf does: it
+// charges what they will take, which can be far more than their bytes, and counts levels,
+// on which protobuf starts anew at every extension. note is called for each field at
+// the top.
+func (d *reflectDecoder) checkResidue(md protoreflect.MessageDescriptor, b []byte, depth int, note func(protowire.Number)) error {
+	set := isMessageSet(md)
 	return eachField(b, func(num protowire.Number, typ protowire.Type, val []byte, _ int) error {
 		if note != nil {
 			note(num)
 		}
-		fd := md.Fields().ByNumber(num)
-		if fd == nil || fd.Message() == nil {
+		var child protoreflect.MessageDescriptor
+		if set && num == 1 && typ == protowire.StartGroupType {
+			num, val = setItem(val)
+			typ = protowire.BytesType
+		}
+		if fd := md.Fields().ByNumber(num); fd != nil {
+			child = fd.Message()
+		} else if md.ExtensionRanges().Has(num) {
+			if xt, err := d.resolver().FindExtensionByNumber(md.FullName(), num); err == nil {
+				child = xt.TypeDescriptor().Message()
+			}
+		}
+		if child == nil {
 			return nil
 		}
-		if err := d.charge(dynamicSize + 16*int64(fd.Message().Fields().Len())); err != nil {
+		if depth++; depth > d.MaxDepth {
+			return fault.Of(fault.TooDeep, child.FullName(), "in a residue")
+		}
+		defer func() { depth-- }()
+		if err := d.charge(dynamicSize + 16*int64(child.Fields().Len())); err != nil {
 			return err
 		}
 		switch typ {
@@ -217,15 +235,40 @@ func (d *reflectDecoder) chargeResidue(md protoreflect.MessageDescriptor, b []by
 		default:
 			return nil
 		}
-		if len(val) == 0 {
-			return nil
+		err := d.checkResidue(child, val, depth, nil)
+		if fault.KindOf(err) == fault.Residue {
+			return nil // what is wrong further in is for protobuf to find
 		}
-		// What is wrong further in is for Unmarshal to find.
-		if err := d.chargeResidue(fd.Message(), val, nil); fault.KindOf(err) == fault.Budget {
-			return err
+		return err
+	})
+}
+
+func (d *reflectDecoder) resolver() Resolver {
+	if d.Resolver != nil {
+		return d.Resolver
+	}
+	return protoregistry.GlobalTypes
+}
+
+func isMessageSet(md protoreflect.MessageDescriptor) bool {
+	x, ok := md.(interface{ IsMessageSet() bool })
+	return ok && x.IsMessageSet()
+}
+
+// setItem takes an item of a message set apart: its type and, with its length, its message.
+func setItem(group []byte) (num protowire.Number, message []byte) {
+	item, _ := protowire.ConsumeGroup(1, group)
+	_ = eachField(item, func(n protowire.Number, typ protowire.Type, val []byte, _ int) error {
+		switch {
+		case n == 2 && typ == protowire.VarintType:
+			v, _ := protowire.ConsumeVarint(val)
+			num = protowire.Number(v)
+		case n == 3 && typ == protowire.BytesType:
+			message = val
 		}
 		return nil
 	})
+	return num, message
 }
 
 // field sets one field from a present value, as it stood in the writer's row.

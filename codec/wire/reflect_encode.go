@@ -320,7 +320,7 @@ func (e *reflectEncoder) pack(dst []byte, m *layout.Message, msg protoreflect.Me
 
 // residue gives the extensions and unknown fields of a message as protobuf bytes.
 func (e *reflectEncoder) residue(lm *layout.Message, m protoreflect.Message) ([]byte, error) {
-	if x, ok := lm.Desc.(interface{ IsMessageSet() bool }); ok && x.IsMessageSet() {
+	if isMessageSet(lm.Desc) {
 		return e.messageSet(lm, m)
 	}
 	var ext []byte
