@@ -71,21 +71,25 @@
 	ANDL $4095, BX \
 	CMPL BX, $4080
 
-// X17 = what the checksum in AX comes to after CX, up to 255, bytes, apart from what these
+// DI = what the checksum in AX comes to after CX, up to 255, bytes, apart from what these
 // are, and from inversions. It is added last: calls that depend on each other wait for
-// little else. R8 = ·short.
-#define SHIFTREGISTER \
-	LEAQ  ·short(SB), R8 \
-	VMOVD AX, X17        \
-	VPCLMULQDQ $0, SHIFT, X17, X17
+// little else. R8 = ·short. Changes X17.
+#define SHIFTCHECKSUM(shifted) \
+	LEAQ  ·short(SB), R8           \
+	XORL  DI, DI                   \
+	TESTL AX, AX                   \
+	JZ    shifted                  \
+	VMOVD AX, X17                  \
+	VPCLMULQDQ $0, SHIFT, X17, X17 \
+	VMOVQ X17, DI                  \
+shifted:
 
-// AX = the checksum from X17 and Z20, whose lanes are added up.
+// AX = the checksum from DI and Z20, whose lanes are added up.
 #define CHECKSUM \
 	SUMLANES       \
 	XORL   AX, AX  \
 	CRC32Q DX, AX  \
 	XORQ   shortTables_inverted(R8)(CX*8), BX \
-	VMOVQ  X17, DI \
 	XORQ   DI, BX  \
 	CRC32Q BX, AX
 

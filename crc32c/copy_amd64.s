@@ -43,7 +43,7 @@ TEXT ·copyUpdate(SB), NOSPLIT, $0-36
 	LEAQ -17(CX), DX
 	CMPQ DX, $(64-17)
 	JA   otherLength
-	SHIFTREGISTER
+	SHIFTCHECKSUM(shifted17)
 	VMOVDQU64 shortTables_mask(R8)(CX*1), Z18
 	TESTL $4032, SI
 	JZ    pageStart
@@ -80,7 +80,7 @@ otherLength:
 	JBE  upTo16
 	CMPQ CX, $256
 	JAE  above255
-	SHIFTREGISTER
+	SHIFTCHECKSUM(shifted65)
 	CMPQ CX, $128
 	JA   above128
 	MULTIPLY65TO128

@@ -41,7 +41,7 @@ TEXT ·update(SB), NOSPLIT, $0-28
 	JA   otherLength
 
 	// The load begins up to 47 bytes before the input, but not before its page.
-	SHIFTREGISTER
+	SHIFTCHECKSUM(shifted17)
 	VMOVDQU64 shortTables_mask(R8)(CX*1), Z18
 	TESTL $4032, SI
 	JZ    pageStart
@@ -67,7 +67,7 @@ otherLength:
 	JBE  upTo16
 	CMPQ CX, $256
 	JAE  fold
-	SHIFTREGISTER
+	SHIFTCHECKSUM(shifted65)
 	CMPQ CX, $128
 	JA   above128
 	MULTIPLY65TO128
