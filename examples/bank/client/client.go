@@ -25,7 +25,8 @@ const (
 // travelled to w. It returns the first error, also if an answer is not what
 // the bank has to say.
 func Run(ctx context.Context, addr string, w io.Writer) error {
-	fmt.Fprintf(w, "%d calls of Settle, one Statement of %d lines, one Feed of %d transactions; medians of one message:\n\n", rounds, rounds, rounds)
+	fmt.Fprintf(w, "%d calls of Settle, one Statement of %d lines, one Feed of %d transactions.\n", rounds, rounds, rounds)
+	fmt.Fprint(w, "Bytes are those of all messages before compression, a frame's header and checksum included;\ntimes are medians of one message.\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "protocol\tby\tencoding\tcall\tsent\tbytes\tencode\treceived\tbytes\tdecode\tlast CRC32C\t")
 	var refused []string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/graven-rpc/graven/codec/gravengrpc"
+
 	"connectrpc.com/connect"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
@@ -16,7 +18,7 @@ import (
 type codecName string
 
 const (
-	graven   codecName = "graven"
+	graven   codecName = gravengrpc.Name
 	protobuf codecName = "proto"
 	json     codecName = "json"
 )

@@ -3,6 +3,9 @@ package client
 import (
 	"net/http"
 
+	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/codec/gravenconnect"
+	"github.com/graven-rpc/graven/codec/gravengrpc"
 	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
 	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
 
@@ -10,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
-	_ "google.golang.org/grpc/encoding/proto" // registers the codec that registeredCodec finds
+	"google.golang.org/grpc/encoding/proto"
 )
 
 // A route is one way to the bank: a protocol as one library speaks it.
@@ -29,28 +32,33 @@ var routes = []route{
 }
 
 // encodings are tried on every route.
-var encodings = []codecName{protobuf, json}
+var encodings = []codecName{graven, protobuf, json}
 
+// dialGRPC puts the meter around the codec. A client that measures nothing
+// speaks Graven with gravengrpc.DialOptions() alone.
 func dialGRPC(addr string, name codecName, m *meter) (bank, func() error, error) {
-	conn, err := newGRPCConn(addr, name, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(meteredGRPC{grpcCodecOf(name), m})))
+	conn, err := grpc.NewClient(addr,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(meteredGRPC{grpcCodecOf(name), m})))
 	if err != nil {
 		return nil, nil, err
 	}
 	return grpcBank{bankv1.NewBankServiceClient(conn)}, conn.Close, nil
 }
 
-func newGRPCConn(addr string, name codecName, options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	return grpc.NewClient(addr, options...)
-}
-
 func grpcCodecOf(name codecName) encoding.CodecV2 {
-	if name == json {
+	switch name {
+	case graven:
+		return gravengrpc.New(codec.Options{})
+	case json:
 		return grpcCodec{jsonCodec}
+	default:
+		return encoding.GetCodecV2(proto.Name)
 	}
-	return encoding.GetCodecV2(string(name))
 }
 
+// dialConnect puts the meter around the codec. A client that measures nothing
+// speaks Graven with gravenconnect.ClientOptions() alone.
 func dialConnect(options ...connect.ClientOption) func(string, codecName, *meter) (bank, func() error, error) {
 	return func(addr string, name codecName, m *meter) (bank, func() error, error) {
 		protocols := new(http.Protocols)
@@ -64,6 +72,8 @@ func dialConnect(options ...connect.ClientOption) func(string, codecName, *meter
 
 func connectCodecOf(name codecName) connect.Codec {
 	switch name {
+	case graven:
+		return gravenconnect.New(codec.Options{})
 	case json:
 		return jsonCodec
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/graven-rpc/graven/codec/gravenconnect"
 	"github.com/graven-rpc/graven/examples/bank/ledger"
 	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
 	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
@@ -34,7 +35,7 @@ var _ ledger.FeedStream = connectFeed{}
 func (f connectFeed) Recv() (*bankv1.FeedRequest, error) { return f.Receive() }
 
 func handlerOptions() []connect.HandlerOption {
-	return []connect.HandlerOption{connect.WithInterceptors(errorInterceptor{})}
+	return append(gravenconnect.HandlerOptions(), connect.WithInterceptors(errorInterceptor{}))
 }
 
 // errorInterceptor gives the ledger's errors their code and details.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	_ "github.com/graven-rpc/graven/codec/gravengrpc" // registers the codec, which is all that a server needs
 	"github.com/graven-rpc/graven/examples/bank/ledger"
 	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
 

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/codec/gravenconnect"
+	"github.com/graven-rpc/graven/codec/gravengrpc"
 	"github.com/graven-rpc/graven/examples/bank/ledger"
 	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
 	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
@@ -239,6 +242,22 @@ func TestPlainConnect(t *testing.T) {
 	}
 }
 
+// A client of grpc-go with the two lines that make it speak Graven.
+func TestGravenByGRPC(t *testing.T) {
+	callByGRPC(t, dial(t, start(t), gravengrpc.DialOptions()...))
+}
+
+// Clients of connect-go with the two lines that make them speak Graven.
+func TestGravenByConnect(t *testing.T) {
+	for name, options := range map[string][]connect.ClientOption{
+		"Connect":  nil,
+		"gRPC":     {connect.WithGRPC()},
+		"gRPC-Web": {connect.WithGRPCWeb()},
+	} {
+		t.Run(name, func(t *testing.T) { callByConnect(t, start(t), append(options, gravenconnect.ClientOptions()...)...) })
+	}
+}
+
 // post is what curl does: HTTP/1.1, one request, one response.
 func post(t *testing.T, addr, method, contentType string, body []byte) (*http.Response, []byte) {
 	t.Helper()
@@ -269,6 +288,29 @@ func TestJSONByPOST(t *testing.T) {
 	}
 	if resp.ProtoMajor != 1 || resp.StatusCode != http.StatusOK || got.GetAccount().GetOwner() != "Ada" {
 		t.Errorf("%s %s: %s", resp.Proto, resp.Status, body)
+	}
+}
+
+// What Graven clients send and get is a frame, whatever carries it.
+func TestFrameByPOST(t *testing.T) {
+	frame, err := codec.Marshal(&bankv1.GetAccountRequest{Account: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, body := post(t, start(t), "/bank.v1.BankService/GetAccount", "application/graven", frame)
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/graven" || !bytes.HasPrefix(body, []byte("GRVN")) {
+		t.Fatalf("%s %s: %q", resp.Status, resp.Header.Get("Content-Type"), body)
+	}
+	got := new(bankv1.GetAccountResponse)
+	if err := codec.Unmarshal(body, got); err != nil {
+		t.Fatal(err)
+	}
+	if got.GetAccount().GetOwner() != "Ada" {
+		t.Errorf("unexpected account %v", got)
+	}
+	frame[len(frame)-1] ^= 1
+	if resp, body := post(t, start(t), "/bank.v1.BankService/GetAccount", "application/graven", frame); resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("a damaged frame gives %s: %s", resp.Status, body)
 	}
 }
 
@@ -321,6 +363,10 @@ func TestHealthAndReflection(t *testing.T) {
 	checkHealthAndReflection(t, dial(t, start(t)))
 }
 
+func TestHealthAndReflectionInGraven(t *testing.T) {
+	checkHealthAndReflection(t, dial(t, start(t), gravengrpc.DialOptions()...))
+}
+
 // A client that goes away in the middle of a feed ends it, and the server can
 // still be shut down.
 func TestClientGoesAway(t *testing.T) {
@@ -358,9 +404,12 @@ func TestTakenByGRPC(t *testing.T) {
 		"application/grpc":                      true,
 		"application/grpc+proto":                true,
 		"application/grpc+PROTO; charset=utf-8": true,
+		"application/grpc+graven":               true,
 		"application/grpc+json":                 false,
 		"application/grpc-web":                  false,
 		"application/grpc-web+proto":            false,
+		"application/grpc-web+graven":           false,
+		"application/graven":                    false,
 		"application/proto":                     false,
 		"":                                      false,
 	} {
