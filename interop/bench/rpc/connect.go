@@ -10,6 +10,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/graven-rpc/graven/codec/gravenconnect"
 	scenariosv1 "github.com/graven-rpc/graven/interop/bench/proto/scenarios/v1"
 )
 
@@ -59,6 +60,8 @@ func connectTo[T any](cfg Config, out *T, check func(*T) error) (*Conn, error) {
 	case Protobuf, ProtobufGzip:
 	case VT:
 		server, client = append(server, connect.WithCodec(connectVT{})), append(client, connect.WithCodec(connectVT{}))
+	case Graven:
+		server, client = append(server, gravenconnect.HandlerOptions()...), append(client, gravenconnect.ClientOptions()...)
 	case Floor:
 		server, client = append(server, connect.WithCodec(connectFloor{})), append(client, connect.WithCodec(connectFloor{}))
 	default:

@@ -73,7 +73,7 @@ func Codecs(stack string) []string {
 	if stack == GRPC {
 		return []string{Protobuf, VT, VTPool, Graven, Floor}
 	}
-	return []string{Protobuf, ProtobufGzip, VT, Floor}
+	return []string{Protobuf, ProtobufGzip, VT, Graven, Floor}
 }
 
 // Configs lists all ways to send all messages. Connect is measured over TCP only.

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/graven-rpc/graven/codec"
+	"github.com/graven-rpc/graven/codec/wire"
 	"github.com/graven-rpc/graven/interop/bench/peer"
 	"github.com/graven-rpc/graven/interop/bench/peer/pbmsg"
 	logv1 "github.com/graven-rpc/graven/interop/bench/proto/log/v1"
@@ -32,18 +33,25 @@ type reflected struct{ proto.Message }
 
 func setup[M pbmsg.Message](s pbmsg.Spec[M]) *peer.Instance {
 	var b peer.Builder
-	messages(&b, "reflection", s, func(m M) proto.Message { return reflected{m} })
+	msg := s.Build()
+	other := anotherShape(msg)
+	if _, ok := any(msg).(wire.Generated); ok {
+		messages(&b, "generated", s, other, func(m M) proto.Message { return m })
+	}
+	messages(&b, "reflection", s, other, func(m M) proto.Message { return reflected{m} })
 	return b.Instance()
 }
 
-// messages adds the cases of ordinary messages, which as gives to the codec.
-func messages[M pbmsg.Message](b *peer.Builder, how string, s pbmsg.Spec[M], as func(M) proto.Message) {
+// messages adds the cases of ordinary messages, which as gives to the codec. Other
+// is the frame of another shape, if there is one.
+func messages[M pbmsg.Message](b *peer.Builder, how string, s pbmsg.Spec[M], other []byte, as func(M) proto.Message) {
 	msg := as(s.Build())
 	var buf []byte
 	b.Write("message, "+how+", reused buffer", func() []byte {
 		buf = peer.Must(codec.MarshalAppend(buf[:0], msg))
 		return buf
 	})
+	b.Write("message, "+how+", new buffer", func() []byte { return peer.Must(codec.Marshal(msg)) })
 	b.Write("structs, "+how+", reused buffer", func() []byte {
 		buf = peer.Must(codec.MarshalAppend(buf[:0], as(s.Build())))
 		return buf
@@ -57,8 +65,7 @@ func messages[M pbmsg.Message](b *peer.Builder, how string, s pbmsg.Spec[M], as 
 	}
 	b.Read(peer.ReadAll, "decode, "+how, decode(s.Sum))
 	b.Read(peer.Decode, "message, "+how, decode(s.One))
-	if _, ok := msg.ProtoReflect().Interface().(*meshv1.Mesh); ok {
-		return // all but its one field is inline, so there is no other shape
+	if other != nil {
+		b.ReadFrom(other, peer.ReadAll, "decode another shape, "+how, decode(s.Sum))
 	}
-	b.ReadFrom(anotherShape(msg), peer.ReadAll, "decode another shape, "+how, decode(s.Sum))
 }
