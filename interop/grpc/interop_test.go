@@ -65,8 +65,6 @@ var cases = map[string]func(ctx context.Context, cc *grpc.ClientConn, tc testgrp
 	"special_status_message": func(ctx context.Context, _ *grpc.ClientConn, tc testgrpc.TestServiceClient) {
 		interop.DoSpecialStatusMessage(ctx, tc)
 	},
-		interop.DoPickFirstUnary(ctx, tc)
-	},
 	"unimplemented_method": func(ctx context.Context, cc *grpc.ClientConn, _ testgrpc.TestServiceClient) {
 		interop.DoUnimplementedMethod(ctx, cc)
 	},
