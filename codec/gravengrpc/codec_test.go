@@ -262,6 +262,12 @@ func (f *heldFrame) GravenUnmarshal(data []byte, owner interface {
 	return nil
 }
 
+func (f *heldFrame) release() {
+	if f.owner != nil {
+		f.owner.Free()
+	}
+}
+
 func (f *heldFrame) GravenBuffer() ([]byte, interface {
 	Ref()
 	Free()
@@ -309,7 +315,10 @@ func TestHeldFrames(t *testing.T) {
 			if len(want) > maxUnpooled && &sent[0].ReadOnlyData()[0] != &f.data[0] {
 				t.Errorf("%d bytes in %d parts: the frame was copied to be sent", n, parts)
 			}
-			f.owner.Free() // its holder releases it before it was sent
+			if kept := f.owner != nil; kept != (parts > 1 || len(want) > maxCopied) {
+				t.Errorf("%d bytes in %d parts: keeps gRPC's buffer: %v", n, parts, kept)
+			}
+			f.release() // its holder releases it before it was sent
 			if !bytes.Equal(sent.Materialize(), want) {
 				t.Errorf("%d bytes in %d parts: overwritten before it was sent", n, parts)
 			}

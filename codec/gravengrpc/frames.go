@@ -70,12 +70,20 @@ func (f freeing) Put(*[]byte) { f.owner.Free() }
 // Get is there for the interface; a buffer only ever puts.
 func (f freeing) Get(n int) *[]byte { b := make([]byte, n); return &b }
 
+// maxCopied is the size in bytes up to which a received frame is handed on to be
+// copied. gRPC's buffers are parts of HTTP/2 frames of up to 16 KiB, which may hold
+// many messages, and one that is kept would keep all of it. Above this size a
+// frame fills a fair share of what it keeps.
+const maxCopied = 4 << 10
+
 // receive hands a received frame to u, with the buffer that gRPC received it in
-// if it came in one, else with a copy from the pool.
+// if it came in one that is worth keeping, else to be copied, or as a copy.
 func (c *grpcCodec) receive(data mem.BufferSlice, size int, u unmarshaler) error {
 	switch {
 	case size == 0:
 		return u.GravenUnmarshal(nil, nil, c.options)
+	case len(data) == 1 && size <= maxCopied:
+		return u.GravenUnmarshal(data[0].ReadOnlyData(), nil, c.options)
 	case len(data) == 1:
 		return u.GravenUnmarshal(data[0].ReadOnlyData(), data[0], c.options)
 	}

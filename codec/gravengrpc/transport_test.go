@@ -333,8 +333,8 @@ func TestKeptFrames(t *testing.T) {
 		}
 		if f.owner != nil {
 			owned++
-			f.owner.Free()
 		}
+		f.release()
 	}
 	if owned < len(frames)/2 {
 		t.Errorf("only %d of %d frames keep a buffer", owned, len(frames))
