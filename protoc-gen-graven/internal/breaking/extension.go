@@ -45,7 +45,7 @@ func (c *comparison) extensions() {
 			continue
 		}
 		if f := fieldOf(c.old, key); f != nil && fieldOf(c.new, key) == nil {
-			c.report(&ruleExtension, is, nil, "Field \"%d\" with name %q on message %q, %s, turned into extension %q, %q. Graven: neither side sees what the other sets. Protobuf: %s.",
+			c.report(&ruleExtension, is, nil, "Field \"%d\" with name %q on message %q, %s, turned into extension %q, %q. Graven: a new peer does not see what an old one sets. Protobuf: %s.",
 				is.Number(), f.Desc.Name(), key.message, kind(f), is.FullName(), scalar(is), protobufSays(f.Desc, is).says)
 		}
 	}
