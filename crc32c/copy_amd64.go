@@ -6,6 +6,8 @@ import "unsafe"
 
 // Lengths in bytes at which copying changes its way.
 const (
+	// copySSE42Max is what fits into the registers of 16 bytes.
+	copySSE42Max = 128
 	// copyNear is how much more the destination must be than the source, modulo 4096, for
 	// a shorter source than that.
 	copyNear = 512
@@ -25,6 +27,11 @@ const (
 //
 //go:noescape
 func copyUpdate(dst, src *byte, n int, crc uint32) uint32
+
+// copySSE42 is copyUpdate for up to copySSE42Max bytes, with SSE4.2 and PCLMULQDQ.
+//
+//go:noescape
+func copySSE42(dst, src *byte, n int, crc uint32) uint32
 
 // copyApart is copyUpdate for 256 bytes and more that do not overlap, with AVX-512.
 //

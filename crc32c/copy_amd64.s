@@ -4,12 +4,12 @@
 #include "textflag.h"
 #include "avx512_amd64.h"
 
-// Copies 64 bytes at off from src to dst through in, and folds them into acc.
-#define COPYFOLD(acc, mul, tmp, in, off) \
+// Copies 64 bytes at off from DI to dst through in, and folds them into acc.
+#define COPYFOLD(acc, mul, tmp, in, dst, off) \
 	VMOVDQU64  off(DI), in             \
 	VPCLMULQDQ $0x00, mul, acc, tmp    \
 	VPCLMULQDQ $0x11, mul, acc, acc    \
-	VMOVDQU64  in, off(R15)            \
+	VMOVDQU64  in, off(dst)            \
 	VPTERNLOGQ $0x96, in, tmp, acc
 
 // The words of three of the six chains, with 32*k bytes to a chain and R8 as stride.
@@ -36,10 +36,10 @@
 TEXT ·copyUpdate(SB), NOSPLIT, $0-36
 	MOVQ n+16(FP), CX
 	MOVQ src+8(FP), SI
-	MOVQ dst+0(FP), R15
+	MOVQ dst+0(FP), R14
 	MOVL crc+24(FP), AX
 	CMPB ·level(SB), $const_levelAVX512
-	JNE  long
+	JNE  lessThanAVX512
 	LEAQ -17(CX), DX
 	CMPQ DX, $(64-17)
 	JA   otherLength
@@ -58,15 +58,15 @@ multiply:
 	JA   above32
 	VMOVDQU64 (SI), X18
 	VMOVDQU64 -16(SI)(CX*1), X19
-	VMOVDQU64 X18, (R15)
-	VMOVDQU64 X19, -16(R15)(CX*1)
+	VMOVDQU64 X18, (R14)
+	VMOVDQU64 X19, -16(R14)(CX*1)
 	RET
 
 above32:
 	VMOVDQU64 (SI), Y18
 	VMOVDQU64 -32(SI)(CX*1), Y19
-	VMOVDQU64 Y18, (R15)
-	VMOVDQU64 Y19, -32(R15)(CX*1)
+	VMOVDQU64 Y18, (R14)
+	VMOVDQU64 Y19, -32(R14)(CX*1)
 	RET
 
 pageStart:
@@ -88,8 +88,8 @@ otherLength:
 	MOVL AX, ret+32(FP)
 	VMOVDQU64 (SI), Z18
 	VMOVDQU64 -64(SI)(CX*1), Z19
-	VMOVDQU64 Z18, (R15)
-	VMOVDQU64 Z19, -64(R15)(CX*1)
+	VMOVDQU64 Z18, (R14)
+	VMOVDQU64 Z19, -64(R14)(CX*1)
 	RET
 
 above128:
@@ -108,10 +108,10 @@ copy129to255:
 	VMOVDQU64 64(SI), Z19
 	VMOVDQU64 -128(SI)(CX*1), Z20
 	VMOVDQU64 -64(SI)(CX*1), Z21
-	VMOVDQU64 Z18, (R15)
-	VMOVDQU64 Z19, 64(R15)
-	VMOVDQU64 Z20, -128(R15)(CX*1)
-	VMOVDQU64 Z21, -64(R15)(CX*1)
+	VMOVDQU64 Z18, (R14)
+	VMOVDQU64 Z19, 64(R14)
+	VMOVDQU64 Z20, -128(R14)(CX*1)
+	VMOVDQU64 Z21, -64(R14)(CX*1)
 	RET
 
 upTo16:
@@ -129,8 +129,8 @@ upTo16:
 	NOTL  AX
 	CRC1TO16
 	NOTL  AX
-	MOVQ  R10, (R15)
-	MOVQ  R11, -8(R15)(R9*1)
+	MOVQ  R10, (R14)
+	MOVQ  R11, -8(R14)(R9*1)
 
 none:
 	MOVL AX, ret+32(FP)
@@ -141,8 +141,8 @@ upTo7:
 	NOTL AX
 	CRC1TO16
 	NOTL AX
-	MOVL R10, (R15)
-	MOVL R11, -4(R15)(R9*1)
+	MOVL R10, (R14)
+	MOVL R11, -4(R14)(R9*1)
 	MOVL AX, ret+32(FP)
 	RET
 
@@ -153,10 +153,10 @@ upTo3:
 	NOTL AX
 	CMPQ R9, $2
 	JB   byte
-	MOVW R10, (R15)
+	MOVW R10, (R14)
 
 byte:
-	MOVB R11, -1(R15)(R9*1)
+	MOVB R11, -1(R14)(R9*1)
 	MOVL AX, ret+32(FP)
 	RET
 
@@ -167,7 +167,7 @@ above255:
 	CMPQ CX, $const_copyLongMin
 	JAE  long
 	MOVQ SI, AX
-	SUBQ R15, AX
+	SUBQ R14, AX
 	MOVQ AX, DX
 	NEGQ DX
 	CMPQ AX, CX
@@ -184,6 +184,13 @@ above255:
 apart:
 	JMP ·copyApart(SB)
 
+lessThanAVX512:
+	CMPB ·level(SB), $const_levelSSE42
+	JB   long
+	CMPQ CX, $const_copySSE42Max
+	JA   long
+	JMP  ·copySSE42(SB)
+
 long:
 	JMP ·copyLong(SB)
 
@@ -193,7 +200,7 @@ long:
 // is loaded is stored too. From copyHybrid to
 // copyHybridMax bytes there are six chains.
 TEXT ·copyApart(SB), NOSPLIT, $0-36
-	MOVQ dst+0(FP), R15
+	MOVQ dst+0(FP), R14
 	MOVQ src+8(FP), DI
 	MOVQ n+16(FP), CX
 	MOVL crc+24(FP), AX
@@ -211,23 +218,23 @@ folding:
 	VMOVDQU64 64(DI), Z17
 	VMOVDQU64 128(DI), Z18
 	VMOVDQU64 192(DI), Z19
-	VMOVDQU64 Z16, (R15)
-	VMOVDQU64 Z17, 64(R15)
-	VMOVDQU64 Z18, 128(R15)
-	VMOVDQU64 Z19, 192(R15)
+	VMOVDQU64 Z16, (R14)
+	VMOVDQU64 Z17, 64(R14)
+	VMOVDQU64 Z18, 128(R14)
+	VMOVDQU64 Z19, 192(R14)
 	VPXORQ    Z20, Z16, Z16
 	ADDQ $256, DI
-	ADDQ $256, R15
+	ADDQ $256, R14
 	SUBQ $512, CX
 	JB   reduce
 
 fold256:
-	COPYFOLD(Z16, Z31, Z20, Z24, 0)
-	COPYFOLD(Z17, Z31, Z21, Z25, 64)
-	COPYFOLD(Z18, Z31, Z22, Z26, 128)
-	COPYFOLD(Z19, Z31, Z23, Z27, 192)
+	COPYFOLD(Z16, Z31, Z20, Z24, R14, 0)
+	COPYFOLD(Z17, Z31, Z21, Z25, R14, 64)
+	COPYFOLD(Z18, Z31, Z22, Z26, R14, 128)
+	COPYFOLD(Z19, Z31, Z23, Z27, R14, 192)
 	ADDQ $256, DI
-	ADDQ $256, R15
+	ADDQ $256, R14
 	SUBQ $256, CX
 	JAE  fold256
 
@@ -238,9 +245,9 @@ reduce:
 	JS   tail
 
 fold64:
-	COPYFOLD(Z16, Z28, Z20, Z24, 0)
+	COPYFOLD(Z16, Z28, Z20, Z24, R14, 0)
 	ADDQ $64, DI
-	ADDQ $64, R15
+	ADDQ $64, R14
 	SUBQ $64, CX
 	JAE  fold64
 
@@ -249,7 +256,7 @@ tail:
 	JZ   noTail
 	LEAQ ·short+shortTables_mask(SB), R9
 	VMOVDQU64 -64(DI)(CX*1), Z18
-	VMOVDQU64 Z18, -64(R15)(CX*1)
+	VMOVDQU64 Z18, -64(R14)(CX*1)
 	VPANDQ (R9)(CX*1), Z18, Z18
 	MULTIPLYTAIL
 
@@ -272,7 +279,7 @@ noTail:
 	// 256 bytes an iteration that are folded.
 hybrid:
 	MOVQ  DI, SI
-	MOVQ  R15, R13
+	MOVQ  R14, R13
 	MOVQ  CX, R9
 	IMULQ $149797, CX        // n/448, exact up to copyHybridMax
 	SHRQ  $26, CX            // k
@@ -303,10 +310,10 @@ hybrid:
 
 	PCALIGN $64
 hybridLoop:
-	COPYFOLD(Z16, Z31, Z20, Z24, 0)
-	COPYFOLD(Z17, Z31, Z21, Z25, 64)
-	COPYFOLD(Z18, Z31, Z22, Z26, 128)
-	COPYFOLD(Z19, Z31, Z23, Z27, 192)
+	COPYFOLD(Z16, Z31, Z20, Z24, R15, 0)
+	COPYFOLD(Z17, Z31, Z21, Z25, R15, 64)
+	COPYFOLD(Z18, Z31, Z22, Z26, R15, 128)
+	COPYFOLD(Z19, Z31, Z23, Z27, R15, 192)
 
 chains:
 	COPY32((SI), (R13), Y24)
@@ -331,6 +338,8 @@ chains:
 	ADDQ $256, R15
 	DECQ CX
 	JNZ  hybridLoop
+
+	MOVQ R15, R14
 
 	// The six chains are at the distances of the last six of the eight of update.
 	XORL R13, R13

@@ -13,16 +13,20 @@ const (
 
 // Lengths in bytes at which the assembly changes its way.
 const (
-	// chainsSSE42: six chains cost five multiplications to join.
-	chainsSSE42 = 96
-	// hybridSSE42: folding beside the chains costs another six.
-	hybridSSE42 = 1280
+	// chainsSSE42 is where six chains pay for the five multiplications that join them. One
+	// chain waits for its latency, but calls that follow each other overlap.
+	// chainsAfterSSE42 is the same where nothing follows that could.
+	chainsSSE42      = 192
+	chainsAfterSSE42 = 64
+	// hybridSSE42 is where folding beside the chains pays for another six. The table for
+	// chains alone ends there.
+	hybridSSE42 = 2048
 	// hybridAVX512: eight chains beside the folding cost ten instructions and two
 	// multiplications, one after the other, to join.
 	hybridAVX512 = 1024
-	// blockSSE42 and blockAVX512 are the iterations, of 256 and 512 bytes, that the
+	// blockSSE42 and blockAVX512 are the iterations, of 304 and 512 bytes, that the
 	// tables of multipliers reach to.
-	blockSSE42  = 128
+	blockSSE42  = 108
 	blockAVX512 = 148
 )
 

@@ -27,7 +27,7 @@ func TestPathOfEnvironment(t *testing.T) {
 	switch active := activePath(); {
 	case runtime.GOARCH == "amd64" && active == "avx512":
 		cases = map[string]string{"": "avx512"}
-		for _, f := range []string{"avx512f", "avx512vl", "avx512bw", "avx512dq", "avx512vpclmulqdq", "bmi2"} {
+		for _, f := range []string{"avx512f", "avx512vl", "avx512bw", "avx512dq", "avx512vbmi", "avx512vpclmulqdq", "bmi2"} {
 			cases["cpu."+f+"=off"] = "sse42"
 		}
 		fallthrough

@@ -77,17 +77,17 @@ func TestPathTaken(t *testing.T) {
 			for i := range shiftWords {
 				shiftWords[i] ^= 1
 			}
-		}, levelSSE42, []int{chainsSSE42, 256, hybridSSE42 - 1}, []int{1, 16, 17, chainsSSE42 - 1, 2048}},
-		{"shiftStrides", func() {
-			for i := range shiftStrides {
-				shiftStrides[i] ^= 1
+		}, levelSSE42, []int{chainsSSE42, 256, hybridSSE42 - 1}, []int{1, 16, 17, chainsSSE42 - 1, hybridSSE42/304*304 + 304}},
+		{"chainEnds", func() {
+			for i := range chainEnds {
+				chainEnds[i] ^= 1
 			}
-		}, levelSSE42, []int{hybridSSE42, 2048, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
+		}, levelSSE42, []int{hybridSSE42, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
 		{"foldXMM", func() {
 			for i := range foldXMM {
 				foldXMM[i] ^= 1 << 32
 			}
-		}, levelSSE42, []int{hybridSSE42, 2048, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
+		}, levelSSE42, []int{hybridSSE42, 5000, 65536}, []int{1, 17, 256, hybridSSE42 - 1}},
 		{"slicing", func() {
 			for i := range slicing()[0] {
 				slicing()[0][i] ^= 1
@@ -128,6 +128,7 @@ func archCopies() []copyPath {
 		}
 	}
 	return []copyPath{
+		{"copySSE42", 0, copySSE42Max, at(copySSE42)},
 		{"copyApart", 256, math.MaxInt, at(copyApart)},
 		{"copyLong", 0, math.MaxInt, at(copyLong)},
 		{"level sse42", 0, math.MaxInt, func(dst, src []byte, crc uint32) (got uint32) {

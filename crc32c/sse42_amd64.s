@@ -3,6 +3,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
+// Registers as in avx512_amd64.h.
+
 #define CRC4(off) \
 	CRC32Q off+0(SI), AX  \
 	CRC32Q off+8(SI), AX  \
@@ -26,8 +28,8 @@
 	PCLMULQDQ $0, X2, X3   \
 	PXOR      X3, X1
 
-// Moves an accumulator on by the distance in X15, and adds the input at off(R13).
-// CRC32Q instructions go between, see HYBRIDWORDS.
+// Both together move an accumulator on by the distance in X15 and add the input at
+// off(R13). CRC32Q instructions go between.
 #define FOLDLOW(acc, tmp) \
 	MOVOA     acc, tmp      \
 	PCLMULQDQ $0, X15, tmp  \
@@ -51,14 +53,13 @@ TEXT ·updateSSE42(SB), NOSPLIT, $0-28
 	MOVQ p+8(FP), SI
 	MOVQ n+16(FP), CX
 	NOTL AX
-
-next:
 	CMPQ CX, $const_hybridSSE42
 	JAE  hybrid
 	CMPQ CX, $const_chainsSSE42
 	JAE  chains
 
 	// One chain, whose last bytes are taken by the bits of their count.
+chain:
 	CMPQ CX, $64
 	JB   below64
 
@@ -185,28 +186,29 @@ lastWord:
 	ADDQ   $8, SI
 	JMP    below8
 
-	// A block of R14 times 256 bytes: six chains with 32 bytes an iteration each, and
+	// A block of R14 times 304 bytes: six chains with 40 bytes an iteration each, and
 	// behind them 64 bytes an iteration that are folded. What remains of the input
 	// goes around again.
 hybrid:
 	CMPQ CX, $const_pieceMax
 	JA   long
-	MOVQ CX, R14
-	SHRQ $8, R14
-	CMPQ R14, $const_blockSSE42
-	JBE  blockSize
 	MOVL $const_blockSSE42, R14
+	CMPQ CX, $(304*const_blockSSE42)
+	JAE  blockSize
+	MOVQ  CX, R14
+	IMULQ $220753, R14
+	SHRQ  $26, R14           // n/304, exact below a block
 
 blockSize:
-	MOVQ  R14, R13
-	SHLQ  $8, R13
+	IMUL3Q $304, R14, R13
 	SUBQ  R13, CX
-	MOVQ  R14, DI
-	SHLQ  $5, DI             // stride of the chains
+	LEAQ  (R14)(R14*4), DI
+	SHLQ  $3, DI             // bytes of a chain
 	LEAQ  (DI)(DI*2), R9
 	LEAQ  (SI)(R9*2), R13    // the first byte that is folded
 	ADDQ  SI, R9
-	LEAQ  (R14*4), R8
+	LEAQ  (R14)(R14*2), R8
+	SHLQ  $3, R8             // of the table, before the row for R14
 	XORL  BX, BX
 	XORL  DX, DX
 	XORL  R10, R10
@@ -217,7 +219,16 @@ blockSize:
 	MOVOU 16(R13), X5
 	MOVOU 32(R13), X6
 	MOVOU 48(R13), X7
-	JMP   firstChains
+	SIXWORDS(0)
+	SIXWORDS(8)
+	SIXWORDS(16)
+	SIXWORDS(24)
+	SIXWORDS(32)
+	ADDQ $40, SI
+	ADDQ $40, R9
+	ADDQ $64, R13
+	DECQ R14
+	JZ   hybridJoin
 
 hybridLoop:
 	FOLDLOW(X4, X8)
@@ -232,41 +243,24 @@ hybridLoop:
 	FOLDLOW(X7, X11)
 	SIXWORDS(24)
 	FOLDADD(X7, X11, X3, 48)
-	ADDQ $32, SI
-	ADDQ $32, R9
-	ADDQ $64, R13
-	DECQ R14
-	JNZ  hybridLoop
-	JMP  hybridJoin
-
-firstChains:
-	SIXWORDS(0)
-	SIXWORDS(8)
-	SIXWORDS(16)
-	SIXWORDS(24)
-	ADDQ $32, SI
-	ADDQ $32, R9
+	SIXWORDS(32)
+	ADDQ $40, SI
+	ADDQ $40, R9
 	ADDQ $64, R13
 	DECQ R14
 	JNZ  hybridLoop
 
-	// The six chains end 7, 6, 5, 4, 3 and 2 times R8/4 strides before the end.
 hybridJoin:
 	MOVQ R13, SI
-	LEAQ ·shiftStrides(SB), R9
-	LEAQ (R9)(R8*2), R9
+	LEAQ ·chainEnds(SB), R9
+	ADDQ R8, R9
 	PXOR X1, X1
-	SHIFTCHAIN(R12, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(R11, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(R10, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(DX, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(BX, (R9))
-	ADDQ R8, R9
 	SHIFTCHAIN(AX, (R9))
+	SHIFTCHAIN(BX, 4(R9))
+	SHIFTCHAIN(DX, 8(R9))
+	SHIFTCHAIN(R10, 12(R9))
+	SHIFTCHAIN(R11, 16(R9))
+	SHIFTCHAIN(R12, 20(R9))
 	MOVQ X1, R8
 
 	// The first three accumulators are moved to the last.
@@ -294,7 +288,11 @@ hybridJoin:
 	CRC32Q    BX, AX
 	XORQ      R8, DX
 	CRC32Q    DX, AX
-	JMP       next
+	CMPQ      CX, $const_hybridSSE42
+	JAE       hybrid
+	CMPQ      CX, $const_chainsAfterSSE42
+	JAE       chains
+	JMP       chain
 
 long:
 	JMP ·updatePieces(SB)

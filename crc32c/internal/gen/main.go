@@ -37,14 +37,16 @@ const (
 	chainStride  = 32  // bytes of one chain in an iteration
 	zmmStride    = 256
 
-	sseChains = 6   // chains of the SSE4.2 path
-	sseBlock  = 128 // iterations in a block of at most 32 KiB
-	xmmStride = 64
+	sseChains      = 6   // chains of the SSE4.2 path
+	sseBlock       = 108 // iterations in a block of at most 32 KiB
+	sseChainStride = 40
+	xmmStride      = 64
 
-	wordsMax = 160 // words in the input of the SSE4.2 path that has chains only
+	wordsMax = 256 // words in the longest input of the SSE4.2 path that has chains only
 
-	armChains = 4
-	armBlock  = 128 // iterations in a block of at most 16 KiB
+	armChains      = 4
+	armBlock       = 128 // iterations in a block of at most 16 KiB
+	armChainStride = 32
 )
 
 // multiply returns a times b modulo P.
@@ -172,14 +174,18 @@ func folds(step int) []string {
 func amd64() []table {
 	return []table{
 		{
-			name: "shiftWords", typ: fmt.Sprintf("[%d]uint32", wordsMax), perLine: 8,
+			name: "shiftWords", typ: fmt.Sprintf("[%d]uint32", wordsMax*(sseChains-1)/sseChains+sseChains), perLine: 8,
 			doc:    "shiftWords[n] takes a CRC register over n words of 8 bytes.",
-			values: words32(wordsMax, func(i int) uint32 { return lower(8 * i) }),
+			values: words32(wordsMax*(sseChains-1)/sseChains+sseChains, func(i int) uint32 { return lower(8 * i) }),
 		},
 		{
-			name: "shiftStrides", typ: fmt.Sprintf("[%d]uint32", (sseChains-1)*sseBlock+2*sseBlock+1), perLine: 8,
-			doc:    "shiftStrides[n] takes a CRC register over n times 32 bytes.",
-			values: words32((sseChains-1)*sseBlock+2*sseBlock+1, func(i int) uint32 { return lower(chainStride * i) }),
+			name: "chainEnds", typ: fmt.Sprintf("[%d]uint32", sseChains*(sseBlock+1)), perLine: 6,
+			doc: "chainEnds[6*k+j] takes the register of chain j, after k iterations of the hybrid loop\n" +
+				"with SSE4.2, to the end of the block.",
+			values: words32(sseChains*(sseBlock+1), func(i int) uint32 {
+				k, j := i/sseChains, i%sseChains
+				return lower(k * ((sseChains-1-j)*sseChainStride + xmmStride))
+			}),
 		},
 		{
 			name: "chainLanes", typ: fmt.Sprintf("[%d]uint32", hybridChains*(hybridBlock+1)), perLine: 8,
@@ -230,7 +236,7 @@ func arm64() []table {
 	return []table{{
 		name: "shiftStrides", typ: fmt.Sprintf("[%d]uint32", (armChains-1)*armBlock+1), perLine: 8,
 		doc:    "shiftStrides[n] takes a CRC register over n times 32 bytes.",
-		values: words32((armChains-1)*armBlock+1, func(i int) uint32 { return lower(chainStride * i) }),
+		values: words32((armChains-1)*armBlock+1, func(i int) uint32 { return lower(armChainStride * i) }),
 	}}
 }
 
