@@ -75,7 +75,7 @@ var unreadable = [...]struct {
 	{connect.CodeInternal, "grpc: error unmarshalling request: "},
 	// gRPC for Python, Node.js and Java, and tonic.
 	{connect.CodeInternal, "Exception deserializing request!"},
-	{connect.CodeInternal, "Error deserializing request: "},
+	{connect.CodeInternal, "Error deserializing request"},
 	{connect.CodeInternal, "Invalid protobuf byte sequence"},
 	{connect.CodeInternal, "failed to decode Protobuf message: "},
 }

@@ -51,7 +51,7 @@ func sendHeld(v any) mem.BufferSlice {
 	}
 	frame, owner := h.GravenBuffer()
 	switch {
-	case frame == nil || len(frame) <= maxUnpooled:
+	case len(frame) <= maxUnpooled:
 		return nil
 	case owner == nil:
 		return mem.BufferSlice{mem.SliceBuffer(frame)}

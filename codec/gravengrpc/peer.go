@@ -64,7 +64,7 @@ var unreadable = [...]struct {
 	{codes.Unknown, "unexpected HTTP status code received from server: 415 "},
 	// gRPC for Python, Node.js and Java, and tonic.
 	{codes.Internal, "Exception deserializing request!"},
-	{codes.Internal, "Error deserializing request: "},
+	{codes.Internal, "Error deserializing request"},
 	{codes.Internal, "Invalid protobuf byte sequence"},
 	{codes.Internal, "failed to decode Protobuf message: "},
 }
