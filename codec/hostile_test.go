@@ -214,7 +214,7 @@ func TestShortInputs(t *testing.T) {
 			for _, s := range list {
 				copy(b, s.frame[:20])
 				if r.IntN(2) == 0 {
-					copy(b, s.frame[:n*2/3:n*2/3])
+					copy(b, s.frame[:min(n*2/3, len(s.frame))])
 				}
 				steady(t, corpus.Reseal(b), s.m)
 			}

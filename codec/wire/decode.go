@@ -20,7 +20,10 @@ type Decoder struct {
 	depth int
 	text  []byte // free bytes for strings
 	data  []byte // free bytes for bytes fields
-	step  int    // size of the last slab of bytes
+	step  int    // size that the next slab of bytes should have
+	next  int    // values in the next slab for fields with explicit presence
+	root  Rows
+	stack []Rows // blocks of other packages' messages
 	slabs []any  // of type *Slab[T], by key
 	used  []uint32
 
@@ -105,8 +108,9 @@ func (d *Decoder) take(n int) {
 // one takes a value for a field with explicit presence from a small slab.
 func one[T any](d *Decoder, free *[]T, v T) *T {
 	if len(*free) == 0 {
-		d.take(16 * mem.SizeOf[T]())
-		*free = make([]T, 16)
+		d.take(d.next * mem.SizeOf[T]())
+		*free = make([]T, d.next)
+		d.next = min(2*d.next, 128)
 	}
 	p := &(*free)[0]
 	*free = (*free)[1:]
@@ -158,9 +162,9 @@ func (d *Decoder) copy(free *[]byte, b []byte) []byte {
 			d.take(n)
 			return append(make([]byte, 0, n), b...)
 		}
-		d.step = min(max(128, 2*d.step, n), slabBytes)
-		d.take(d.step)
-		*free = make([]byte, d.step)
+		size := min(max(d.step, n), slabBytes)
+		d.take(size)
+		*free = make([]byte, size)
 	}
 	out := (*free)[:n:n]
 	*free = (*free)[n:]
@@ -179,32 +183,27 @@ func (d *Decoder) open(i *Info, b []byte) Rows {
 	return openRows(p, int(n), b[k+len(p.Rows.Shape):])
 }
 
-// One decodes a present message of the same package.
-func One[T any](d *Decoder, r Row, s *Slot, i *Info, get Get[T]) *T {
-	b := d.open(i, r.Bytes(s))
-	xs := [1]*T{New[T](d, &i.Key)}
+// Open opens the block of a present field.
+func (d *Decoder) Open(r Row, s *Slot, i *Info) Rows {
 	d.depth++
-	get(d, &b, xs[:])
-	d.depth--
-	return xs[0]
+	return d.open(i, r.Bytes(s))
 }
 
-// List decodes a present list of messages of the same package.
-func List[T any](d *Decoder, r Row, s *Slot, i *Info, get Get[T]) []*T {
-	b := d.open(i, r.Bytes(s))
-	d.take(8 * b.N)
-	xs := make([]*T, b.N)
-	sl := SlabOf[T](d, &i.Key)
-	for j := range xs {
-		if len(sl.free) == 0 {
-			sl.grow(d, len(xs)-j)
+// Close ends the block that was opened last.
+func (d *Decoder) Close() { d.depth-- }
+
+// Alloc takes n messages from the slab of their type.
+func Alloc[T any](d *Decoder, k *Key, n int) []*T {
+	d.take(8 * n)
+	xs := make([]*T, n)
+	s := SlabOf[T](d, k)
+	for i := range xs {
+		if len(s.free) == 0 {
+			s.grow(d, n-i)
 		}
-		xs[j] = &sl.free[0]
-		sl.free = sl.free[1:]
+		xs[i] = &s.free[0]
+		s.free = s.free[1:]
 	}
-	d.depth++
-	get(d, &b, xs)
-	d.depth--
 	return xs
 }
 
@@ -217,8 +216,9 @@ func (d *Decoder) message1(block []byte, m proto.Message) {
 	d.depth++
 	if g, ok := m.(Generated); ok {
 		t := g.Γraven()
-		b := d.open(t.info.Load(), block)
-		t.methods.Load().get(d, &b, m)
+		d.stack = append(d.stack, d.open(t.info.Load(), block))
+		t.methods.Load().get(d, &d.stack[len(d.stack)-1], m)
+		d.stack = d.stack[:len(d.stack)-1]
 	} else {
 		d.reflected(block, []proto.Message{m})
 	}
@@ -262,8 +262,9 @@ func Foreign[T any, M interface {
 		t := g.Γraven()
 		b := d.open(t.info.Load(), block)
 		for i := range xs {
-			row := b.slice(i)
-			t.methods.Load().get(d, &row, ms[i])
+			d.stack = append(d.stack, b.slice(i))
+			t.methods.Load().get(d, &d.stack[len(d.stack)-1], ms[i])
+			d.stack = d.stack[:len(d.stack)-1]
 		}
 	} else {
 		d.reflected(block, ms)
@@ -281,13 +282,6 @@ func ForeignOne[T any, M interface {
 	d.take(mem.SizeOf[T]())
 	d.Message(r, s, m)
 	return m
-}
-
-// UnpackOne decodes an inline message of the same package.
-func UnpackOne[T any](d *Decoder, p Packed, k *Key, unpack func(*Decoder, Packed, *T)) *T {
-	x := New[T](d, k)
-	unpack(d, p, x)
-	return x
 }
 
 // UnpackNew decodes an inline message of another package.
@@ -345,9 +339,9 @@ func (d *Decoder) Kept(b *Rows, i int, unknown *[]byte) bool {
 	}
 	if n > len(d.data) {
 		d.data = nil // of a slab, what is left over
-		d.step = min(max(128, 2*d.step, n), max(slabBytes, n))
-		d.take(d.step)
-		d.data = make([]byte, d.step)
+		size := max(min(d.step, slabBytes), n)
+		d.take(size)
+		d.data = make([]byte, size)
 	}
 	out := appendKept(d.data[:0:n], b.plan, row, tail, start, end)
 	d.data = d.data[len(out):]

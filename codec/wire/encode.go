@@ -2,7 +2,6 @@ package wire
 
 import (
 	"math"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -19,10 +18,13 @@ type Encoder struct {
 	out mem.Ptr
 	lim uint // where the room ends
 
-	over    bool // the room was too little
-	failed  bool // something that the reflective encoder has to find and report
-	careful bool // some message has a residue: look at all rows before choosing a shape
-	seen    bool // a residue was met while not careful
+	flags  mem.Flags // what went wrong with strings
+	over   bool      // the room was too little
+	failed bool      // something that the reflective encoder has to find and report
+	// Unstorable gathers, or-ed, the sizes of unknown fields that have no place.
+	Unstorable int
+	careful    bool // some message has a residue: look at all rows before choosing a shape
+	seen       bool // a residue was met while not careful
 
 	depth    int
 	maxDepth int
@@ -80,8 +82,10 @@ type Block struct {
 	Row  uint     // position of the first row
 	Step uint     // from a row to the next one
 	Tail uint     // position of the tail
+	Ends int      // rows whose last end is stored: all but the last, or none
 
-	form *form
+	form  *form
+	small bool // the bits of a row are one byte, those of a full row
 }
 
 // Open writes count and shape of a block at position at and reserves its rows, which
@@ -127,7 +131,12 @@ func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, ok bo
 	if zero {
 		clear(e.out.Bytes(at, fixed))
 	}
-	return Block{Out: Out{e.out}, Offs: f.offs, Row: at, Step: f.stride, Tail: at + fixed, form: f}, true
+	b = Block{Out: Out{e.out}, Offs: f.offs, Row: at, Step: f.stride, Tail: at + fixed, form: f}
+	b.small = f.full && f.bitBytes == 1
+	if f.ends {
+		b.Ends = n - 1
+	}
+	return b, true
 }
 
 // Close ends the block that was opened last.
@@ -136,25 +145,18 @@ func (e *Encoder) Close(tail uint) uint {
 	return tail
 }
 
-// Begin starts row i at position row: it stores where the values of the row before end, and
-// writes the row's bits, given as those of a full row.
-func (b *Block) Begin(i int, row, tail uint, bits uint64) {
-	if i > 0 && b.form.ends {
-		b.Out.p.Put32(row-4, uint32(tail-b.Tail))
-	}
-	if b.form.full && b.form.bitBytes == 1 {
+// Bits writes the bits of the row at position row, given as those of a full row.
+func (b *Block) Bits(row uint, bits uint64) {
+	if b.small {
 		b.Out.p.Put8(row, uint8(bits))
 		return
 	}
 	b.putBits(row, bits)
 }
 
-// BeginWide is Begin for rows of more than 64 bits.
-func (b *Block) BeginWide(i int, row, tail uint, bits []uint64) {
+// BitsWide is Bits for rows of more than 64 bits.
+func (b *Block) BitsWide(row uint, bits []uint64) {
 	f := b.form
-	if i > 0 && f.ends {
-		b.Out.p.Put32(row-4, uint32(tail-b.Tail))
-	}
 	out := b.Out.p.Bytes(row, f.bitBytes)
 	if !f.full {
 		f.squeeze(out, bits)
@@ -219,6 +221,9 @@ func (w Out) U64(row uint, o uint32, v uint64) {
 func (w Out) F32(row uint, o uint32, v float32) { w.U32(row, o, math.Float32bits(v)) }
 func (w Out) F64(row uint, o uint32, v float64) { w.U64(row, o, math.Float64bits(v)) }
 
+// Last stores where the values of a row end, which is in front of the next row.
+func (w Out) Last(next uint, end uint) { w.p.Put32(next-4, uint32(end)) }
+
 // End stores where a variable value ends, counted from the start of the tail, if its
 // end stands in the row and is not the last.
 func (w Out) End(row uint, o uint32, end uint) { w.U32(row, o, uint32(end)) }
@@ -280,15 +285,9 @@ func (e *Encoder) Fail(wrong bool) {
 
 // String writes a string that has to be UTF-8.
 func (e *Encoder) String(tail uint, s string) uint {
-	n := uint(len(s))
-	if e.lim-tail < n {
-		e.over = true
-		return tail
-	}
-	if !e.out.CopyASCII(tail, s) && !utf8.ValidString(s) {
-		e.failed = true
-	}
-	return tail + n
+	end, f := e.out.PutText(tail, e.lim, s)
+	e.flags |= f
+	return end
 }
 
 // Text writes a string that protobuf does not check.
@@ -317,7 +316,7 @@ func (e *Encoder) Bytes(tail uint, s []byte) uint {
 // generated ones, else by reflection. A nil message is an empty one.
 func (e *Encoder) Message(tail uint, m proto.Message) uint {
 	if g, ok := m.(Generated); ok {
-		return g.Γraven().methods.Load().put(e, tail, m)
+		return g.Γraven().methods.Load().put(e, tail, m, false)
 	}
 	return e.reflect(tail, []reflectRow{{msg: m.ProtoReflect()}})
 }
@@ -398,13 +397,6 @@ func (w Packer) Bool(at uint, v bool)   { w.p.Put8(at, uint8(Bit(v))) }
 
 // Zero writes n zero bytes: an inline message that is nil.
 func (w Packer) Zero(at, n uint) { clear(w.p.Bytes(at, n)) }
-
-// Unknown reports unknown fields of an inline message, which have no place.
-func (e *Encoder) Unknown(n int) {
-	if n != 0 && !e.opts.DiscardUnknown {
-		e.failed = true
-	}
-}
 
 func uvarintLen(n uint32) int {
 	switch {

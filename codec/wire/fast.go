@@ -38,17 +38,17 @@ func Encode(buf []byte, at int, g Generated, o EncodeOptions) (int, Result) {
 		out: mem.Of(buf), lim: uint(min(len(buf), at+o.MaxSize)), maxDepth: o.MaxDepth, opts: o,
 		scratch: e.scratch, strings: e.strings, numbers: e.numbers,
 	}
-	m := g.Γraven().methods.Load()
-	end := m.putRoot(e, uint(at), g)
-	if e.seen && !e.over && !e.failed {
+	put := g.Γraven().methods.Load().put
+	end := put(e, uint(at), g, true)
+	if e.seen && !e.over && e.flags == 0 && !e.failed {
 		e.careful, e.seen, e.depth = true, false, 0
-		end = m.putRoot(e, uint(at), g)
+		end = put(e, uint(at), g, true)
 	}
 	result := Done
 	switch {
-	case e.failed || e.seen:
+	case e.failed || e.seen || e.flags&mem.Invalid != 0 || e.Unstorable != 0 && !o.DiscardUnknown:
 		result = Reflect
-	case e.over:
+	case e.over || e.flags&mem.Over != 0:
 		result = Small
 		if len(buf)-at >= o.MaxSize {
 			result = Reflect // too large, which is to be reported
@@ -66,7 +66,7 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 func Decode(g Generated, block []byte, o DecodeOptions) (err error) {
 	d := decoders.Get().(*Decoder)
 	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
-	d.depth, d.step = 1, 0
+	d.depth, d.step, d.next = 1, len(block), 1
 	defer d.free()
 	defer thrown(&err)
 	t := g.Γraven()
@@ -75,8 +75,8 @@ func Decode(g Generated, block []byte, o DecodeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	b := openRows(p, 1, block[len(p.Rows.Shape):])
-	t.methods.Load().get(d, &b, g)
+	d.root = openRows(p, 1, block[len(p.Rows.Shape):])
+	t.methods.Load().get(d, &d.root, g)
 	return nil
 }
 
@@ -85,6 +85,6 @@ func (d *Decoder) free() {
 	for _, id := range d.used {
 		d.slabs[id] = nil
 	}
-	*d = Decoder{slabs: d.slabs, used: d.used[:0]}
+	*d = Decoder{slabs: d.slabs, used: d.used[:0], stack: d.stack[:0]}
 	decoders.Put(d)
 }

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"unicode/utf8"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/graven-rpc/graven/codec/internal/mem"
@@ -67,15 +65,11 @@ func Strings(e *Encoder, tail uint, xs []string, check bool) uint {
 	}
 	data := tail
 	for i, s := range xs {
-		n := uint(len(s))
-		if e.lim-tail < n {
-			e.over = true
-			return tail
+		if check {
+			tail = e.String(tail, s)
+		} else {
+			tail = e.Text(tail, s)
 		}
-		if !e.out.CopyASCII(tail, s) && check && !utf8.ValidString(s) {
-			e.failed = true
-		}
-		tail += n
 		if i < len(xs)-1 {
 			e.out.Put32(ends+4*uint(i), uint32(tail-data))
 		}
@@ -231,7 +225,7 @@ func GetBytesList(d *Decoder, r Row, s *Slot) [][]byte {
 }
 
 // UnpackList decodes a present list of inline messages of the same package.
-func UnpackList[T any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, *T)) []*T {
+func UnpackList[T any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, *T) *T) []*T {
 	b := r.Bytes(s)
 	n := elements(b, int(size))
 	d.take(8 * n)

@@ -38,9 +38,16 @@ func (e *Encoder) beginMap(i *Info, tail uint, n int) (Block, bool) {
 }
 
 // entry starts a row with both bits set.
-func (e *Encoder) entry(i *Info, b *Block, n int, row, tail uint, bits uint64) Entry {
-	b.Begin(n, row, tail, bits)
+func (e *Encoder) entry(i *Info, b *Block, row uint, bits uint64) Entry {
+	b.Bits(row, bits)
 	return Entry{b: b, row: row, o: b.Offs[1], bit: i.Layout.Full.Fields[1].Bit}
+}
+
+// last stores where row n ended.
+func (b *Block) last(n int, next, tail uint) {
+	if n < b.Ends {
+		b.Out.Last(next, tail-b.Tail)
+	}
 }
 
 // StringMap writes a map with string keys; check says whether they have to be UTF-8.
@@ -60,7 +67,7 @@ func StringMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number in
 		row := b.Row
 		tail = b.Tail
 		for n, k := range keys {
-			at := e.entry(i, &b, n, row, tail, 3)
+			at := e.entry(i, &b, row, 3)
 			if check {
 				tail = e.String(tail, k)
 			} else {
@@ -69,6 +76,7 @@ func StringMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number in
 			b.Out.End(row, b.Offs[0], tail-b.Tail)
 			tail = put(e, at, tail, xs[k])
 			row += b.Step
+			b.last(n, row, tail)
 		}
 	}
 	clear(keys)
@@ -98,7 +106,7 @@ func IntMap[K integer, V any](e *Encoder, tail uint, m *MapInfo, parent *Info, n
 		row := b.Row
 		tail = b.Tail
 		for n, k := range keys {
-			at := e.entry(i, &b, n, row, tail, 3)
+			at := e.entry(i, &b, row, 3)
 			if four {
 				b.Out.U32(row, b.Offs[0], uint32(k))
 			} else {
@@ -106,6 +114,7 @@ func IntMap[K integer, V any](e *Encoder, tail uint, m *MapInfo, parent *Info, n
 			}
 			tail = put(e, at, tail, xs[K(k)])
 			row += b.Step
+			b.last(n, row, tail)
 		}
 	}
 	e.numbers = e.numbers[:mark]
@@ -127,9 +136,10 @@ func BoolMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number int3
 			if !has {
 				continue
 			}
-			at := e.entry(i, &b, n, row, tail, 1|Bit(k)<<1|4)
+			at := e.entry(i, &b, row, 1|Bit(k)<<1|4)
 			tail = put(e, at, tail, v)
 			row += b.Step
+			b.last(n, row, tail)
 			n++
 		}
 	}

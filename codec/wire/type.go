@@ -40,10 +40,9 @@ type Type struct {
 // methods are a type's generated functions behind proto.Message and any, for callers
 // that do not know the Go type.
 type methods struct {
-	put     func(e *Encoder, tail uint, m proto.Message) uint
+	put     Put1
 	putList func(e *Encoder, tail uint, list any) uint // a *[]*T
-	putRoot func(e *Encoder, tail uint, m proto.Message) uint
-	get     func(d *Decoder, b *Rows, m proto.Message)
+	get     Get1
 	pack    func(e *Encoder, at uint, m proto.Message)
 	unpack  func(d *Decoder, p Packed, m proto.Message)
 }
@@ -52,36 +51,31 @@ type methods struct {
 // count in front unless it is a root.
 type Put[T any] func(e *Encoder, tail uint, xs []*T, root bool) uint
 
-// Get sets the fields of xs, which are empty, from the rows of a verified block.
-type Get[T any] func(d *Decoder, b *Rows, xs []*T)
+// Put1 writes one message, Get1 sets one, whose type the caller does not know.
+type (
+	Put1 func(e *Encoder, tail uint, m proto.Message, root bool) uint
+	Get1 func(d *Decoder, b *Rows, m proto.Message)
+)
 
 // Bind ties generated functions to a type, once.
 func Bind[T any, M interface {
 	*T
 	proto.Message
-}](t *Type, put Put[T], get Get[T]) *Type {
+}](t *Type, put Put[T], put1 Put1, get1 Get1) *Type {
 	if t.methods.Load() == nil {
-		t.methods.Store(bind[T, M](put, get))
+		t.methods.Store(bind(put, put1, get1))
 	}
 	t.Of(M(nil))
 	return t
 }
 
-func bind[T any, M interface {
-	*T
-	proto.Message
-}](put Put[T], get Get[T]) *methods {
+func bind[T any](put Put[T], put1 Put1, get1 Get1) *methods {
 	return &methods{
-		put: func(e *Encoder, tail uint, m proto.Message) uint {
-			return put(e, tail, []*T{(*T)(m.(M))}, false)
-		},
-		putRoot: func(e *Encoder, tail uint, m proto.Message) uint {
-			return put(e, tail, []*T{(*T)(m.(M))}, true)
-		},
+		put: put1,
 		putList: func(e *Encoder, tail uint, list any) uint {
 			return put(e, tail, *list.(*[]*T), false)
 		},
-		get: func(d *Decoder, b *Rows, m proto.Message) { get(d, b, []*T{(*T)(m.(M))}) },
+		get: get1,
 	}
 }
 
@@ -89,9 +83,9 @@ func bind[T any, M interface {
 func BindInline[T any, M interface {
 	*T
 	proto.Message
-}](t *Type, put Put[T], get Get[T], pack func(*Encoder, uint, *T), unpack func(*Decoder, Packed, *T)) *Type {
+}](t *Type, put Put[T], put1 Put1, get1 Get1, pack func(*Encoder, uint, *T), unpack func(*Decoder, Packed, *T) *T) *Type {
 	if t.methods.Load() == nil {
-		m := bind[T, M](put, get)
+		m := bind(put, put1, get1)
 		m.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, (*T)(m.(M))) }
 		m.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, (*T)(m.(M))) }
 		t.methods.Store(m)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"unicode/utf8"
 )
 
 // Unsafe says which twin was built.
@@ -89,16 +90,20 @@ func Raw[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | ~bool](s 
 	return out
 }
 
-// CopyASCII copies s to o and reports whether it is all ASCII.
-func (p Ptr) CopyASCII(o uint, s string) bool {
-	acc := byte(0)
-	for i := range len(s) {
-		acc |= s[i]
+// PutText copies a string that has to be UTF-8 to o and returns where it ends, if that is not
+// past lim; else it copies nothing.
+func (p Ptr) PutText(o, lim uint, s string) (uint, Flags) {
+	n := uint(len(s))
+	if lim-o < n {
+		return o, Over
 	}
-	if len(s) > 0 {
+	if n > 0 {
 		copy(p.b[o:], s)
 	}
-	return acc < 0x80
+	if !utf8.ValidString(s) {
+		return o + n, Invalid
+	}
+	return o + n, 0
 }
 
 // Pointers turns a list of a message's pointer type into one of pointers to it.

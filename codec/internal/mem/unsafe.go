@@ -2,7 +2,10 @@
 
 package mem
 
-import "unsafe"
+import (
+	"unicode/utf8"
+	"unsafe"
+)
 
 // Unsafe says which twin was built.
 const Unsafe = true
@@ -53,45 +56,50 @@ func Raw[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64 | ~bool](s 
 
 const high = 0x8080808080808080
 
-// CopyASCII copies s to o and reports whether it is all ASCII. Short strings, which are
-// most, are copied by words that overlap.
-func (p Ptr) CopyASCII(o uint, s string) bool {
+// PutText copies a string that has to be UTF-8 to o and returns where it ends, if that is not
+// past lim; else it copies nothing. Short strings, which are most, are copied by words
+// that overlap, and the same words tell whether they are ASCII.
+func (p Ptr) PutText(o, lim uint, s string) (uint, Flags) {
 	n := uint(len(s))
+	if lim-o < n {
+		return o, Over
+	}
 	d, q := unsafe.Add(p.p, o), unsafe.Pointer(unsafe.StringData(s))
+	var acc uint64
 	switch {
-	case n > 32:
-		copy(unsafe.Slice((*byte)(d), n), s)
-		acc := uint64(0)
-		for i := uint(0); i+8 < n; i += 8 {
-			acc |= *(*uint64)(unsafe.Add(q, i))
-		}
-		return (acc|*(*uint64)(unsafe.Add(q, n-8)))&high == 0
-	case n >= 8:
+	case n >= 8 && n <= 32:
 		a, b := *(*uint64)(q), *(*uint64)(unsafe.Add(q, n-8))
+		acc = a | b
 		if n > 16 {
 			x, y := *(*uint64)(unsafe.Add(q, 8)), *(*uint64)(unsafe.Add(q, n-16))
 			*(*uint64)(unsafe.Add(d, 8)) = x
 			*(*uint64)(unsafe.Add(d, n-16)) = y
-			*(*uint64)(d) = a
-			*(*uint64)(unsafe.Add(d, n-8)) = b
-			return (a|b|x|y)&high == 0
+			acc |= x | y
 		}
 		*(*uint64)(d) = a
 		*(*uint64)(unsafe.Add(d, n-8)) = b
-		return (a|b)&high == 0
+	case n > 32:
+		copy(unsafe.Slice((*byte)(d), n), s)
+		for i := uint(0); i+8 < n; i += 8 {
+			acc |= *(*uint64)(unsafe.Add(q, i))
+		}
+		acc |= *(*uint64)(unsafe.Add(q, n-8))
 	case n >= 4:
 		a, b := *(*uint32)(q), *(*uint32)(unsafe.Add(q, n-4))
 		*(*uint32)(d) = a
 		*(*uint32)(unsafe.Add(d, n-4)) = b
-		return (a|b)&0x80808080 == 0
+		acc = uint64(a | b)
+	default:
+		for i := uint(0); i < n; i++ {
+			c := *(*byte)(unsafe.Add(q, i))
+			*(*byte)(unsafe.Add(d, i)) = c
+			acc |= uint64(c)
+		}
 	}
-	acc := byte(0)
-	for i := uint(0); i < n; i++ {
-		c := *(*byte)(unsafe.Add(q, i))
-		*(*byte)(unsafe.Add(d, i)) = c
-		acc |= c
+	if acc&high != 0 && !utf8.ValidString(s) {
+		return o + n, Invalid
 	}
-	return acc < 0x80
+	return o + n, 0
 }
 
 // Pointers turns a list of a message's pointer type into one of pointers to it, no copy.

@@ -59,10 +59,12 @@ func printMethods(p *protogen.Plugin, f *protogen.File, plan *filePlan, o Option
 
 func (g *printer) wire(name string) string { return g.QualifiedGoIdent(wirePackage.Ident(name)) }
 
+func (g *printer) proto(name string) string { return g.QualifiedGoIdent(protoPackage.Ident(name)) }
+
 // locals are the names that printed functions use; a package with such a name would be
 // hidden inside them.
 var locals = map[string]bool{
-	"at": true, "b": true, "bits": true, "d": true, "e": true, "end": true, "i": true, "k": true, "n": true, "o": true,
+	"at": true, "b": true, "bits": true, "d": true, "e": true, "end": true, "i": true, "k": true, "m": true, "n": true, "o": true,
 	"ok": true, "out": true, "p": true, "r": true, "root": true, "row": true, "s": true, "t": true, "tail": true,
 	"u": true, "v": true, "w": true, "x": true, "xs": true,
 }
@@ -109,7 +111,7 @@ func (g *printer) message(m *message) {
 			g.P()
 		}
 	}
-	bind := g.wire("Bind") + "(&" + name("Type", m.Message) + ", " + name("Put", m.Message) + ", " + name("Get", m.Message)
+	bind := g.wire("Bind") + "[" + T + "](&" + name("Type", m.Message) + ", " + name("Put", m.Message) + ", " + name("Put1", m.Message) + ", " + name("Get1", m.Message)
 	if m.layout.Inline {
 		bind = g.wire("BindInline") + strings.TrimPrefix(bind, g.wire("Bind")) + ", " + name("Pack", m.Message) + ", " + name("Unpack", m.Message)
 	}
@@ -118,6 +120,10 @@ func (g *printer) message(m *message) {
 	g.P("return ", bind, ")")
 	g.P("}")
 	g.P()
+	if m.layout.Inline {
+		g.P("var ", name("Zero", m.Message), " ", T)
+		g.P()
+	}
 	g.bits(m)
 	g.put(m)
 	g.get(m)

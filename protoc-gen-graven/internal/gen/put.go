@@ -34,9 +34,9 @@ func (g *printer) put(m *message) {
 	g.P("}")
 	body, slots := g.puts(m)
 	if slots {
-		g.P("o, out := (*[", len(m.fields), "]uint32)(b.Offs), b.Out")
+		g.P("o := (*[", len(m.fields), "]uint32)(b.Offs)")
 	}
-	g.P("row, tail := b.Row, b.Tail")
+	g.P("out, row, tail := b.Out, b.Row, b.Tail")
 	g.P("for i, x := range xs {")
 	g.P("if x == nil {")
 	g.P("x = new(", T, ")")
@@ -44,16 +44,23 @@ func (g *printer) put(m *message) {
 	if wide {
 		g.P("var bits [", m.words, "]uint64")
 		g.P(name("Bits", m.Message), "(x, &bits)")
-		g.P("b.BeginWide(i, row, tail, bits[:])")
+		g.P("b.BitsWide(row, bits[:])")
 	} else {
-		g.P("b.Begin(i, row, tail, ", name("Bits", m.Message), "(x))")
+		g.P("b.Bits(row, ", name("Bits", m.Message), "(x))")
 	}
 	for _, l := range body {
 		g.P(l)
 	}
 	g.P("row += b.Step")
+	g.P("if i < b.Ends {")
+	g.P("out.Last(row, tail-b.Tail)")
+	g.P("}")
 	g.P("}")
 	g.P("return e.Close(tail)")
+	g.P("}")
+	g.P()
+	g.P("func ", name("Put1", m.Message), "(e *", g.wire("Encoder"), ", tail uint, m ", g.proto("Message"), ", root bool) uint {")
+	g.P("return ", name("Put", m.Message), "(e, tail, []*", T, "{m.(*", T, ")}, root)")
 	g.P("}")
 	g.P()
 }
@@ -252,11 +259,10 @@ func valueFunc(k protoreflect.Kind, utf8 bool) string {
 func (g *printer) pack(m *message) {
 	T := m.GoIdent.GoName
 	g.P("func ", name("Pack", m.Message), "(e *", g.wire("Encoder"), ", at uint, x *", T, ") {")
-	g.P("out := e.Packer()")
 	g.P("if x == nil {")
-	g.P("out.Zero(at, ", m.layout.Size, ")")
-	g.P("return")
+	g.P("x = &", name("Zero", m.Message))
 	g.P("}")
+	g.P("out := e.Packer()")
 	for i := range m.layout.Packed {
 		p := &m.layout.Packed[i]
 		f := m.byNumber(p.Desc.Number())
@@ -280,7 +286,7 @@ func (g *printer) pack(m *message) {
 			g.P("out.U", 8*p.Size, "(", at, ", uint", 8*p.Size, "(", v, "))")
 		}
 	}
-	g.P("e.Unknown(", strings.TrimSuffix(g.residue(m), " > 0"), ")")
+	g.P("e.Unstorable |= ", strings.TrimSuffix(g.residue(m), " > 0"))
 	g.P("}")
 	g.P()
 }

@@ -7,6 +7,7 @@ package hybrid
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -44,7 +45,7 @@ var gravenKeyAllE24_OneBool wire.Key
 
 // Γraven is for the runtime.
 func (*AllE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAllE24, gravenPutAllE24, gravenGetAllE24)
+	return wire.Bind[AllE24](&gravenTypeAllE24, gravenPutAllE24, gravenPut1AllE24, gravenGet1AllE24)
 }
 
 func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
@@ -160,15 +161,15 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[78]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[78]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(AllE24)
 		}
 		var bits [2]uint64
 		gravenBitsAllE24(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], wire.Deref(x.FDouble))
 		out.F32(row, o[1], wire.Deref(x.FFloat))
 		out.U32(row, o[2], uint32(wire.Deref(x.FInt32)))
@@ -323,13 +324,22 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1AllE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAllE24(e, tail, []*AllE24{m.(*AllE24)}, root)
 }
 
 func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	slab19 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
+	slab106 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -384,13 +394,13 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.FClosed = wire.Enum(d, ClosedE24(int32(r.U32(&s[16]))))
 		}
 		if r.Has(&s[17]) {
-			x.FMessage = wire.One(d, r, &s[17], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.FMessage = gravenOneNodeE24(d, r, &s[17])
 		}
 		if r.Has(&s[18]) {
-			x.FInline = wire.UnpackOne(d, r.Unpack(&s[18]), &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, gravenUnpackBoxE24)
+			x.FInline = gravenUnpackBoxE24(d, r.Unpack(&s[18]), slab19.New(d))
 		}
 		if r.Has(&s[19]) {
-			x.FDelimited = wire.One(d, r, &s[19], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.FDelimited = gravenOneNodeE24(d, r, &s[19])
 		}
 		x.ImpDouble = r.F64(&s[20])
 		x.ImpFloat = r.F32(&s[21])
@@ -462,13 +472,13 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.RepClosed = wire.GetNumbers[ClosedE24](d, r, &s[52])
 		}
 		if r.Has(&s[53]) {
-			x.RepMessage = wire.List(d, r, &s[53], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.RepMessage = gravenListNodeE24(d, r, &s[53])
 		}
 		if r.Has(&s[54]) {
 			x.RepInline = wire.UnpackList(d, r, &s[54], &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, 18, gravenUnpackBoxE24)
 		}
 		if r.Has(&s[55]) {
-			x.RepDelimited = wire.List(d, r, &s[55], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.RepDelimited = gravenListNodeE24(d, r, &s[55])
 		}
 		if r.Has(&s[56]) {
 			x.RepExpanded = wire.GetNumbers[int64](d, r, &s[56])
@@ -502,12 +512,12 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 		}
 		if r.Has(&s[64]) {
 			v := wire.New[AllE24_OneMessage](d, &gravenKeyAllE24_OneMessage)
-			v.OneMessage = wire.One(d, r, &s[64], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			v.OneMessage = gravenOneNodeE24(d, r, &s[64])
 			x.Kind = v
 		}
 		if r.Has(&s[65]) {
 			v := wire.New[AllE24_OneDelimited](d, &gravenKeyAllE24_OneDelimited)
-			v.OneDelimited = wire.One(d, r, &s[65], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			v.OneDelimited = gravenOneNodeE24(d, r, &s[65])
 			x.Kind = v
 		}
 		if r.Has(&s[66]) {
@@ -517,7 +527,7 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 		}
 		if r.Has(&s[67]) {
 			v := wire.New[AllE24_OneInline](d, &gravenKeyAllE24_OneInline)
-			v.OneInline = wire.UnpackOne(d, r.Unpack(&s[67]), &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, gravenUnpackBoxE24)
+			v.OneInline = gravenUnpackBoxE24(d, r.Unpack(&s[67]), slab106.New(d))
 			x.Kind = v
 		}
 		if r.Has(&s[68]) {
@@ -556,13 +566,35 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	}
 }
 
+func gravenGet1AllE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAllE24(d, b, []*AllE24{m.(*AllE24)})
+}
+
+func gravenOneAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE24 {
+	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*AllE24{wire.New[AllE24](d, &t.Key)}
+	gravenGetAllE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
+	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[AllE24](d, &t.Key, b.N)
+	gravenGetAllE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNodeE24 wire.Type
 
 var gravenMapNodeE24_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNodeE24, gravenPutNodeE24, gravenGetNodeE24)
+	return wire.Bind[NodeE24](&gravenTypeNodeE24, gravenPutNodeE24, gravenPut1NodeE24, gravenGet1NodeE24)
 }
 
 func gravenBitsNodeE24(x *NodeE24) (b uint64) {
@@ -590,13 +622,13 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(NodeE24)
 		}
-		b.Begin(i, row, tail, gravenBitsNodeE24(x))
+		b.Bits(row, gravenBitsNodeE24(x))
 		if v := x.Name; v != nil {
 			tail = e.String(tail, *v)
 		}
@@ -617,8 +649,15 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1NodeE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNodeE24(e, tail, []*NodeE24{m.(*NodeE24)}, root)
 }
 
 func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
@@ -630,10 +669,10 @@ func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 			x.Name = d.StringPtr(r, &s[0])
 		}
 		if r.Has(&s[1]) {
-			x.Child = wire.One(d, r, &s[1], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.Child = gravenOneNodeE24(d, r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Kids = wire.List(d, r, &s[2], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24)
+			x.Kids = gravenListNodeE24(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
 			x.ByNumber = wire.Map(d, r, &s[3], &gravenMapNodeE24_4, t, 4, wire.GetU32[int32], wire.GetMessage[NodeE24])
@@ -650,11 +689,33 @@ func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 	}
 }
 
+func gravenGet1NodeE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNodeE24(d, b, []*NodeE24{m.(*NodeE24)})
+}
+
+func gravenOneNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE24 {
+	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*NodeE24{wire.New[NodeE24](d, &t.Key)}
+	gravenGetNodeE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
+	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[NodeE24](d, &t.Key, b.N)
+	gravenGetNodeE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRequiredE24 wire.Type
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRequiredE24, gravenPutRequiredE24, gravenGetRequiredE24)
+	return wire.Bind[RequiredE24](&gravenTypeRequiredE24, gravenPutRequiredE24, gravenPut1RequiredE24, gravenGet1RequiredE24)
 }
 
 func gravenBitsRequiredE24(x *RequiredE24) (b uint64) {
@@ -680,13 +741,13 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(RequiredE24)
 		}
-		b.Begin(i, row, tail, gravenBitsRequiredE24(x))
+		b.Bits(row, gravenBitsRequiredE24(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Number)))
 		if v := x.Text; v != nil {
 			tail = e.String(tail, *v)
@@ -702,8 +763,15 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1RequiredE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRequiredE24(e, tail, []*RequiredE24{m.(*RequiredE24)}, root)
 }
 
 func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
@@ -717,10 +785,10 @@ func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 			x.Text = d.StringPtr(r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Child = wire.One(d, r, &s[2], gravenTypeRequiredE24.Of((*RequiredE24)(nil)), gravenGetRequiredE24)
+			x.Child = gravenOneRequiredE24(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
-			x.Kids = wire.List(d, r, &s[3], gravenTypeRequiredE24.Of((*RequiredE24)(nil)), gravenGetRequiredE24)
+			x.Kids = gravenListRequiredE24(d, r, &s[3])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -728,12 +796,36 @@ func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 	}
 }
 
+func gravenGet1RequiredE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRequiredE24(d, b, []*RequiredE24{m.(*RequiredE24)})
+}
+
+func gravenOneRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE24 {
+	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*RequiredE24{wire.New[RequiredE24](d, &t.Key)}
+	gravenGetRequiredE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE24 {
+	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[RequiredE24](d, &t.Key, b.N)
+	gravenGetRequiredE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeBoxE24 wire.Type
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeBoxE24, gravenPutBoxE24, gravenGetBoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
+	return wire.BindInline[BoxE24](&gravenTypeBoxE24, gravenPutBoxE24, gravenPut1BoxE24, gravenGet1BoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
 }
+
+var gravenZeroBoxE24 BoxE24
 
 func gravenBitsBoxE24(x *BoxE24) (b uint64) {
 	if x == nil {
@@ -759,13 +851,13 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(BoxE24)
 		}
-		b.Begin(i, row, tail, gravenBitsBoxE24(x))
+		b.Bits(row, gravenBitsBoxE24(x))
 		if o[0] != 0 {
 			gravenPackPairE24(e, row+uint(o[0]), x.A)
 		}
@@ -776,19 +868,28 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 		out.U8(row, o[3], uint8(x.Open))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1BoxE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBoxE24(e, tail, []*BoxE24{m.(*BoxE24)}, root)
+}
+
 func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	s := (*[4]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
+	slab2 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24)
+			x.A = gravenUnpackPairE24(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		if r.Has(&s[1]) {
-			x.B = wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24)
+			x.B = gravenUnpackPairE24(d, r.Unpack(&s[1]), slab2.New(d))
 		}
 		x.Lit = r.Bool(&s[2])
 		x.Open = OpenE24(int8(r.U8(&s[3])))
@@ -798,33 +899,39 @@ func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	}
 }
 
+func gravenGet1BoxE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBoxE24(d, b, []*BoxE24{m.(*BoxE24)})
+}
+
 func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 18)
-		return
+		x = &gravenZeroBoxE24
 	}
+	out := e.Packer()
 	gravenPackPairE24(e, at+0, x.A)
 	gravenPackPairE24(e, at+8, x.B)
 	out.Bool(at+16, x.Lit)
 	e.Fail(wire.WideS(x.Open, 8))
 	out.U8(at+17, uint8(x.Open))
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) {
-	x.A = wire.UnpackOne(d, p.At(0), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24)
-	x.B = wire.UnpackOne(d, p.At(8), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24)
+func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
+	x.A = gravenUnpackPairE24(d, p.At(0), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
+	x.B = gravenUnpackPairE24(d, p.At(8), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
 	x.Lit = p.Bool(16)
 	x.Open = OpenE24(int8(p.U8(17)))
+	return x
 }
 
 var gravenTypePairE24 wire.Type
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypePairE24, gravenPutPairE24, gravenGetPairE24, gravenPackPairE24, gravenUnpackPairE24)
+	return wire.BindInline[PairE24](&gravenTypePairE24, gravenPutPairE24, gravenPut1PairE24, gravenGet1PairE24, gravenPackPairE24, gravenUnpackPairE24)
 }
+
+var gravenZeroPairE24 PairE24
 
 func gravenBitsPairE24(x *PairE24) (b uint64) {
 	if x == nil {
@@ -847,20 +954,27 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(PairE24)
 		}
-		b.Begin(i, row, tail, gravenBitsPairE24(x))
+		b.Bits(row, gravenBitsPairE24(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Y, 32))
 		out.U32(row, o[1], uint32(x.Y))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1PairE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutPairE24(e, tail, []*PairE24{m.(*PairE24)}, root)
 }
 
 func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
@@ -875,19 +989,23 @@ func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
 	}
 }
 
+func gravenGet1PairE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetPairE24(d, b, []*PairE24{m.(*PairE24)})
+}
+
 func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 8)
-		return
+		x = &gravenZeroPairE24
 	}
+	out := e.Packer()
 	out.F32(at+0, x.X)
 	e.Fail(wire.WideU(x.Y, 32))
 	out.U32(at+4, uint32(x.Y))
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) {
+func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) *PairE24 {
 	x.X = p.F32(0)
 	x.Y = uint64(p.U32(4))
+	return x
 }

@@ -7,6 +7,7 @@ package hybrid
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -28,7 +29,7 @@ var gravenMapAllE24_93 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AllE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAllE24, gravenPutAllE24, gravenGetAllE24)
+	return wire.Bind[AllE24](&gravenTypeAllE24, gravenPutAllE24, gravenPut1AllE24, gravenGet1AllE24)
 }
 
 func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
@@ -132,15 +133,15 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[78]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[78]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(AllE24)
 		}
 		var bits [2]uint64
 		gravenBitsAllE24(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], x.GetFDouble())
 		out.F32(row, o[1], x.GetFFloat())
 		out.U32(row, o[2], uint32(x.GetFInt32()))
@@ -293,13 +294,22 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1AllE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAllE24(e, tail, []*AllE24{m.(*AllE24)}, root)
 }
 
 func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	slab19 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
+	slab106 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -354,13 +364,13 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.SetFClosed(ClosedE24(int32(r.U32(&s[16]))))
 		}
 		if r.Has(&s[17]) {
-			x.SetFMessage(wire.One(d, r, &s[17], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetFMessage(gravenOneNodeE24(d, r, &s[17]))
 		}
 		if r.Has(&s[18]) {
-			x.SetFInline(wire.UnpackOne(d, r.Unpack(&s[18]), &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, gravenUnpackBoxE24))
+			x.SetFInline(gravenUnpackBoxE24(d, r.Unpack(&s[18]), slab19.New(d)))
 		}
 		if r.Has(&s[19]) {
-			x.SetFDelimited(wire.One(d, r, &s[19], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetFDelimited(gravenOneNodeE24(d, r, &s[19]))
 		}
 		x.SetImpDouble(r.F64(&s[20]))
 		x.SetImpFloat(r.F32(&s[21]))
@@ -432,13 +442,13 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.SetRepClosed(wire.GetNumbers[ClosedE24](d, r, &s[52]))
 		}
 		if r.Has(&s[53]) {
-			x.SetRepMessage(wire.List(d, r, &s[53], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetRepMessage(gravenListNodeE24(d, r, &s[53]))
 		}
 		if r.Has(&s[54]) {
 			x.SetRepInline(wire.UnpackList(d, r, &s[54], &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, 18, gravenUnpackBoxE24))
 		}
 		if r.Has(&s[55]) {
-			x.SetRepDelimited(wire.List(d, r, &s[55], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetRepDelimited(gravenListNodeE24(d, r, &s[55]))
 		}
 		if r.Has(&s[56]) {
 			x.SetRepExpanded(wire.GetNumbers[int64](d, r, &s[56]))
@@ -465,16 +475,16 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.SetOneRaw(d.Bytes(r, &s[63]))
 		}
 		if r.Has(&s[64]) {
-			x.SetOneMessage(wire.One(d, r, &s[64], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetOneMessage(gravenOneNodeE24(d, r, &s[64]))
 		}
 		if r.Has(&s[65]) {
-			x.SetOneDelimited(wire.One(d, r, &s[65], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetOneDelimited(gravenOneNodeE24(d, r, &s[65]))
 		}
 		if r.Has(&s[66]) {
 			x.SetOneClosed(ClosedE24(int32(r.U32(&s[66]))))
 		}
 		if r.Has(&s[67]) {
-			x.SetOneInline(wire.UnpackOne(d, r.Unpack(&s[67]), &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key, gravenUnpackBoxE24))
+			x.SetOneInline(gravenUnpackBoxE24(d, r.Unpack(&s[67]), slab106.New(d)))
 		}
 		if r.Has(&s[68]) {
 			x.SetOneBool(r.Bool(&s[68]))
@@ -510,13 +520,35 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	}
 }
 
+func gravenGet1AllE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAllE24(d, b, []*AllE24{m.(*AllE24)})
+}
+
+func gravenOneAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE24 {
+	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*AllE24{wire.New[AllE24](d, &t.Key)}
+	gravenGetAllE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
+	t := gravenTypeAllE24.Of((*AllE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[AllE24](d, &t.Key, b.N)
+	gravenGetAllE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNodeE24 wire.Type
 
 var gravenMapNodeE24_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNodeE24, gravenPutNodeE24, gravenGetNodeE24)
+	return wire.Bind[NodeE24](&gravenTypeNodeE24, gravenPutNodeE24, gravenPut1NodeE24, gravenGet1NodeE24)
 }
 
 func gravenBitsNodeE24(x *NodeE24) (b uint64) {
@@ -544,13 +576,13 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(NodeE24)
 		}
-		b.Begin(i, row, tail, gravenBitsNodeE24(x))
+		b.Bits(row, gravenBitsNodeE24(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
 		if x.HasChild() {
@@ -569,8 +601,15 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1NodeE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNodeE24(e, tail, []*NodeE24{m.(*NodeE24)}, root)
 }
 
 func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
@@ -582,10 +621,10 @@ func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 			x.SetName(d.String(r, &s[0]))
 		}
 		if r.Has(&s[1]) {
-			x.SetChild(wire.One(d, r, &s[1], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetChild(gravenOneNodeE24(d, r, &s[1]))
 		}
 		if r.Has(&s[2]) {
-			x.SetKids(wire.List(d, r, &s[2], gravenTypeNodeE24.Of((*NodeE24)(nil)), gravenGetNodeE24))
+			x.SetKids(gravenListNodeE24(d, r, &s[2]))
 		}
 		if r.Has(&s[3]) {
 			x.SetByNumber(wire.Map(d, r, &s[3], &gravenMapNodeE24_4, t, 4, wire.GetU32[int32], wire.GetMessage[NodeE24]))
@@ -602,11 +641,33 @@ func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 	}
 }
 
+func gravenGet1NodeE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNodeE24(d, b, []*NodeE24{m.(*NodeE24)})
+}
+
+func gravenOneNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE24 {
+	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*NodeE24{wire.New[NodeE24](d, &t.Key)}
+	gravenGetNodeE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
+	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[NodeE24](d, &t.Key, b.N)
+	gravenGetNodeE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRequiredE24 wire.Type
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRequiredE24, gravenPutRequiredE24, gravenGetRequiredE24)
+	return wire.Bind[RequiredE24](&gravenTypeRequiredE24, gravenPutRequiredE24, gravenPut1RequiredE24, gravenGet1RequiredE24)
 }
 
 func gravenBitsRequiredE24(x *RequiredE24) (b uint64) {
@@ -632,13 +693,13 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(RequiredE24)
 		}
-		b.Begin(i, row, tail, gravenBitsRequiredE24(x))
+		b.Bits(row, gravenBitsRequiredE24(x))
 		out.U32(row, o[0], uint32(x.GetNumber()))
 		tail = e.String(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
@@ -652,8 +713,15 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1RequiredE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRequiredE24(e, tail, []*RequiredE24{m.(*RequiredE24)}, root)
 }
 
 func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
@@ -667,10 +735,10 @@ func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 			x.SetText(d.String(r, &s[1]))
 		}
 		if r.Has(&s[2]) {
-			x.SetChild(wire.One(d, r, &s[2], gravenTypeRequiredE24.Of((*RequiredE24)(nil)), gravenGetRequiredE24))
+			x.SetChild(gravenOneRequiredE24(d, r, &s[2]))
 		}
 		if r.Has(&s[3]) {
-			x.SetKids(wire.List(d, r, &s[3], gravenTypeRequiredE24.Of((*RequiredE24)(nil)), gravenGetRequiredE24))
+			x.SetKids(gravenListRequiredE24(d, r, &s[3]))
 		}
 		if b.Extra {
 			d.Merge(b, i, x)
@@ -678,12 +746,36 @@ func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 	}
 }
 
+func gravenGet1RequiredE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRequiredE24(d, b, []*RequiredE24{m.(*RequiredE24)})
+}
+
+func gravenOneRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE24 {
+	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*RequiredE24{wire.New[RequiredE24](d, &t.Key)}
+	gravenGetRequiredE24(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE24 {
+	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[RequiredE24](d, &t.Key, b.N)
+	gravenGetRequiredE24(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeBoxE24 wire.Type
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeBoxE24, gravenPutBoxE24, gravenGetBoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
+	return wire.BindInline[BoxE24](&gravenTypeBoxE24, gravenPutBoxE24, gravenPut1BoxE24, gravenGet1BoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
 }
+
+var gravenZeroBoxE24 BoxE24
 
 func gravenBitsBoxE24(x *BoxE24) (b uint64) {
 	if x == nil {
@@ -709,13 +801,13 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(BoxE24)
 		}
-		b.Begin(i, row, tail, gravenBitsBoxE24(x))
+		b.Bits(row, gravenBitsBoxE24(x))
 		if o[0] != 0 {
 			gravenPackPairE24(e, row+uint(o[0]), x.GetA())
 		}
@@ -726,19 +818,28 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 		out.U8(row, o[3], uint8(x.GetOpen()))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1BoxE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBoxE24(e, tail, []*BoxE24{m.(*BoxE24)}, root)
+}
+
 func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	s := (*[4]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
+	slab2 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.SetA(wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24))
+			x.SetA(gravenUnpackPairE24(d, r.Unpack(&s[0]), slab1.New(d)))
 		}
 		if r.Has(&s[1]) {
-			x.SetB(wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24))
+			x.SetB(gravenUnpackPairE24(d, r.Unpack(&s[1]), slab2.New(d)))
 		}
 		x.SetLit(r.Bool(&s[2]))
 		x.SetOpen(OpenE24(int8(r.U8(&s[3]))))
@@ -748,33 +849,39 @@ func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	}
 }
 
+func gravenGet1BoxE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBoxE24(d, b, []*BoxE24{m.(*BoxE24)})
+}
+
 func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 18)
-		return
+		x = &gravenZeroBoxE24
 	}
+	out := e.Packer()
 	gravenPackPairE24(e, at+0, x.GetA())
 	gravenPackPairE24(e, at+8, x.GetB())
 	out.Bool(at+16, x.GetLit())
 	e.Fail(wire.WideS(x.GetOpen(), 8))
 	out.U8(at+17, uint8(x.GetOpen()))
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) {
-	x.SetA(wire.UnpackOne(d, p.At(0), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24))
-	x.SetB(wire.UnpackOne(d, p.At(8), &gravenTypePairE24.Of((*PairE24)(nil)).Key, gravenUnpackPairE24))
+func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
+	x.SetA(gravenUnpackPairE24(d, p.At(0), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)))
+	x.SetB(gravenUnpackPairE24(d, p.At(8), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)))
 	x.SetLit(p.Bool(16))
 	x.SetOpen(OpenE24(int8(p.U8(17))))
+	return x
 }
 
 var gravenTypePairE24 wire.Type
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypePairE24, gravenPutPairE24, gravenGetPairE24, gravenPackPairE24, gravenUnpackPairE24)
+	return wire.BindInline[PairE24](&gravenTypePairE24, gravenPutPairE24, gravenPut1PairE24, gravenGet1PairE24, gravenPackPairE24, gravenUnpackPairE24)
 }
+
+var gravenZeroPairE24 PairE24
 
 func gravenBitsPairE24(x *PairE24) (b uint64) {
 	if x == nil {
@@ -797,20 +904,27 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(PairE24)
 		}
-		b.Begin(i, row, tail, gravenBitsPairE24(x))
+		b.Bits(row, gravenBitsPairE24(x))
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))
 		out.U32(row, o[1], uint32(x.GetY()))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1PairE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutPairE24(e, tail, []*PairE24{m.(*PairE24)}, root)
 }
 
 func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
@@ -825,19 +939,23 @@ func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
 	}
 }
 
+func gravenGet1PairE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetPairE24(d, b, []*PairE24{m.(*PairE24)})
+}
+
 func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 8)
-		return
+		x = &gravenZeroPairE24
 	}
+	out := e.Packer()
 	out.F32(at+0, x.GetX())
 	e.Fail(wire.WideU(x.GetY(), 32))
 	out.U32(at+4, uint32(x.GetY()))
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) {
+func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) *PairE24 {
 	x.SetX(p.F32(0))
 	x.SetY(uint64(p.U32(4)))
+	return x
 }

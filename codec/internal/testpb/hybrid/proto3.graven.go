@@ -7,6 +7,7 @@ package hybrid
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -124,7 +125,7 @@ var gravenKeyAll3_OtherTree wire.Key
 
 // Γraven is for the runtime.
 func (*All3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll3, gravenPutAll3, gravenGetAll3)
+	return wire.Bind[All3](&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
 }
 
 func gravenBitsAll3(x *All3, b *[3]uint64) {
@@ -322,15 +323,15 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[144]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[144]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All3)
 		}
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], x.FDouble)
 		out.F32(row, o[1], x.FFloat)
 		out.U32(row, o[2], uint32(x.FInt32))
@@ -629,13 +630,23 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 		out.End(row, o[142], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll3(e, tail, []*All3{m.(*All3)}, root)
 }
 
 func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	s := (*[144]wire.Slot)(b.Slots)
 	t := gravenTypeAll3.Of((*All3)(nil))
+	slab18 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab48 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab158 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.FDouble = r.F64(&s[0])
@@ -657,13 +668,13 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 		}
 		x.FEnum = Color3(int32(r.U32(&s[15])))
 		if r.Has(&s[16]) {
-			x.FMessage = wire.One(d, r, &s[16], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			x.FMessage = gravenOneTree3(d, r, &s[16])
 		}
 		if r.Has(&s[17]) {
-			x.FInline = wire.UnpackOne(d, r.Unpack(&s[17]), &gravenTypeBox3.Of((*Box3)(nil)).Key, gravenUnpackBox3)
+			x.FInline = gravenUnpackBox3(d, r.Unpack(&s[17]), slab18.New(d))
 		}
 		if r.Has(&s[18]) {
-			x.FEmpty = wire.One(d, r, &s[18], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3)
+			x.FEmpty = gravenOneEmpty3(d, r, &s[18])
 		}
 		if r.Has(&s[19]) {
 			x.OptDouble = d.F64(r.F64(&s[19]))
@@ -714,10 +725,10 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.OptEnum = wire.Enum(d, Color3(int32(r.U32(&s[34]))))
 		}
 		if r.Has(&s[35]) {
-			x.OptMessage = wire.One(d, r, &s[35], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			x.OptMessage = gravenOneTree3(d, r, &s[35])
 		}
 		if r.Has(&s[36]) {
-			x.OptInline = wire.UnpackOne(d, r.Unpack(&s[36]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+			x.OptInline = gravenUnpackVec3(d, r.Unpack(&s[36]), slab48.New(d))
 		}
 		if r.Has(&s[37]) {
 			x.RepDouble = wire.GetNumbers[float64](d, r, &s[37])
@@ -768,13 +779,13 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.RepEnum = wire.GetNumbers[Color3](d, r, &s[52])
 		}
 		if r.Has(&s[53]) {
-			x.RepMessage = wire.List(d, r, &s[53], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			x.RepMessage = gravenListTree3(d, r, &s[53])
 		}
 		if r.Has(&s[54]) {
 			x.RepInline = wire.UnpackList(d, r, &s[54], &gravenTypeBox3.Of((*Box3)(nil)).Key, 40, gravenUnpackBox3)
 		}
 		if r.Has(&s[55]) {
-			x.RepEmpty = wire.List(d, r, &s[55], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3)
+			x.RepEmpty = gravenListEmpty3(d, r, &s[55])
 		}
 		if r.Has(&s[56]) {
 			x.RepExpanded = wire.GetNumbers[int32](d, r, &s[56])
@@ -954,17 +965,17 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 		}
 		if r.Has(&s[104]) {
 			v := wire.New[All3_OneMessage](d, &gravenKeyAll3_OneMessage)
-			v.OneMessage = wire.One(d, r, &s[104], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			v.OneMessage = gravenOneTree3(d, r, &s[104])
 			x.Kind = v
 		}
 		if r.Has(&s[105]) {
 			v := wire.New[All3_OneInline](d, &gravenKeyAll3_OneInline)
-			v.OneInline = wire.UnpackOne(d, r.Unpack(&s[105]), &gravenTypeBox3.Of((*Box3)(nil)).Key, gravenUnpackBox3)
+			v.OneInline = gravenUnpackBox3(d, r.Unpack(&s[105]), slab158.New(d))
 			x.Kind = v
 		}
 		if r.Has(&s[106]) {
 			v := wire.New[All3_OneEmpty](d, &gravenKeyAll3_OneEmpty)
-			v.OneEmpty = wire.One(d, r, &s[106], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3)
+			v.OneEmpty = gravenOneEmpty3(d, r, &s[106])
 			x.Kind = v
 		}
 		if r.Has(&s[107]) {
@@ -974,7 +985,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 		}
 		if r.Has(&s[108]) {
 			v := wire.New[All3_OtherTree](d, &gravenKeyAll3_OtherTree)
-			v.OtherTree = wire.One(d, r, &s[108], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			v.OtherTree = gravenOneTree3(d, r, &s[108])
 			x.Other = v
 		}
 		x.NarrowInt32_8 = int32(int8(r.U8(&s[109])))
@@ -1032,11 +1043,33 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	}
 }
 
+func gravenGet1All3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll3(d, b, []*All3{m.(*All3)})
+}
+
+func gravenOneAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) *All3 {
+	t := gravenTypeAll3.Of((*All3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All3{wire.New[All3](d, &t.Key)}
+	gravenGetAll3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
+	t := gravenTypeAll3.Of((*All3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All3](d, &t.Key, b.N)
+	gravenGetAll3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEmpty3 wire.Type
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEmpty3, gravenPutEmpty3, gravenGetEmpty3)
+	return wire.Bind[Empty3](&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
 }
 
 func gravenBitsEmpty3(x *Empty3) (b uint64) {
@@ -1055,16 +1088,23 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Empty3)
 		}
-		b.Begin(i, row, tail, gravenBitsEmpty3(x))
+		b.Bits(row, gravenBitsEmpty3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Empty3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEmpty3(e, tail, []*Empty3{m.(*Empty3)}, root)
 }
 
 func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
@@ -1075,12 +1115,36 @@ func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
 	}
 }
 
+func gravenGet1Empty3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEmpty3(d, b, []*Empty3{m.(*Empty3)})
+}
+
+func gravenOneEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty3 {
+	t := gravenTypeEmpty3.Of((*Empty3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Empty3{wire.New[Empty3](d, &t.Key)}
+	gravenGetEmpty3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
+	t := gravenTypeEmpty3.Of((*Empty3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Empty3](d, &t.Key, b.N)
+	gravenGetEmpty3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeVec3 wire.Type
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenGetVec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
+
+var gravenZeroVec3 Vec3
 
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	if x == nil {
@@ -1104,20 +1168,27 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Vec3)
 		}
-		b.Begin(i, row, tail, gravenBitsVec3(x))
+		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F64(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
 
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
@@ -1133,30 +1204,36 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	}
 }
 
+func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
+}
+
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 16)
-		return
+		x = &gravenZeroVec3
 	}
+	out := e.Packer()
 	out.F32(at+0, x.X)
 	out.F32(at+4, x.Y)
 	out.F64(at+8, x.Z)
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) {
+func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
 	x.Z = p.F64(8)
+	return x
 }
 
 var gravenTypeBox3 wire.Type
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeBox3, gravenPutBox3, gravenGetBox3, gravenPackBox3, gravenUnpackBox3)
+	return wire.BindInline[Box3](&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
 }
+
+var gravenZeroBox3 Box3
 
 func gravenBitsBox3(x *Box3) (b uint64) {
 	if x == nil {
@@ -1184,13 +1261,13 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Box3)
 		}
-		b.Begin(i, row, tail, gravenBitsBox3(x))
+		b.Bits(row, gravenBitsBox3(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.Low)
 		}
@@ -1204,19 +1281,28 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 		out.U16(row, o[5], uint16(x.Tag))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Box3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBox3(e, tail, []*Box3{m.(*Box3)}, root)
+}
+
 func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	s := (*[6]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Low = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+			x.Low = gravenUnpackVec3(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		if r.Has(&s[1]) {
-			x.High = wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+			x.High = gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d))
 		}
 		x.Open = r.Bool(&s[2])
 		x.Color = Color3(int32(r.U32(&s[3])))
@@ -1228,12 +1314,15 @@ func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	}
 }
 
+func gravenGet1Box3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBox3(d, b, []*Box3{m.(*Box3)})
+}
+
 func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 40)
-		return
+		x = &gravenZeroBox3
 	}
+	out := e.Packer()
 	gravenPackVec3(e, at+0, x.Low)
 	gravenPackVec3(e, at+16, x.High)
 	out.Bool(at+32, x.Open)
@@ -1242,16 +1331,17 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	out.U8(at+37, uint8(x.Small))
 	e.Fail(wire.WideU(x.Tag, 16))
 	out.U16(at+38, uint16(x.Tag))
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) {
-	x.Low = wire.UnpackOne(d, p.At(0), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
-	x.High = wire.UnpackOne(d, p.At(16), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
+	x.Low = gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.High = gravenUnpackVec3(d, p.At(16), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
 	x.Open = p.Bool(32)
 	x.Color = Color3(int32(p.U32(33)))
 	x.Small = int64(int8(p.U8(37)))
 	x.Tag = uint32(p.U16(38))
+	return x
 }
 
 var gravenTypeTree3 wire.Type
@@ -1266,7 +1356,7 @@ var gravenKeyTree3_Number wire.Key
 
 // Γraven is for the runtime.
 func (*Tree3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTree3, gravenPutTree3, gravenGetTree3)
+	return wire.Bind[Tree3](&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
 }
 
 func gravenBitsTree3(x *Tree3) (b uint64) {
@@ -1303,13 +1393,13 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[10]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[10]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Tree3)
 		}
-		b.Begin(i, row, tail, gravenBitsTree3(x))
+		b.Bits(row, gravenBitsTree3(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
 		if v := x.Child; v != nil {
@@ -1340,8 +1430,15 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 		out.F64(row, o[9], x.Weight)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Tree3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTree3(e, tail, []*Tree3{m.(*Tree3)}, root)
 }
 
 func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
@@ -1351,22 +1448,22 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 		r := b.Row(i)
 		x.Name = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			x.Child = wire.One(d, r, &s[1], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			x.Child = gravenOneTree3(d, r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Kids = wire.List(d, r, &s[2], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			x.Kids = gravenListTree3(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
 			x.ByName = wire.Map(d, r, &s[3], &gravenMapTree3_4, t, 4, wire.GetString, wire.GetMessage[Tree3])
 		}
 		if r.Has(&s[4]) {
 			v := wire.New[Tree3_Left](d, &gravenKeyTree3_Left)
-			v.Left = wire.One(d, r, &s[4], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3)
+			v.Left = gravenOneTree3(d, r, &s[4])
 			x.Pick = v
 		}
 		if r.Has(&s[5]) {
 			v := wire.New[Tree3_Leaf](d, &gravenKeyTree3_Leaf)
-			v.Leaf = wire.One(d, r, &s[5], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3)
+			v.Leaf = gravenOneEmpty3(d, r, &s[5])
 			x.Pick = v
 		}
 		if r.Has(&s[6]) {
@@ -1387,13 +1484,35 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 	}
 }
 
+func gravenGet1Tree3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTree3(d, b, []*Tree3{m.(*Tree3)})
+}
+
+func gravenOneTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Tree3 {
+	t := gravenTypeTree3.Of((*Tree3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Tree3{wire.New[Tree3](d, &t.Key)}
+	gravenGetTree3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
+	t := gravenTypeTree3.Of((*Tree3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Tree3](d, &t.Key, b.N)
+	gravenGetTree3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeWide3 wire.Type
 
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Wide3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeWide3, gravenPutWide3, gravenGetWide3)
+	return wire.Bind[Wide3](&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
 }
 
 func gravenBitsWide3(x *Wide3) (b uint64) {
@@ -1452,13 +1571,13 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[32]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[32]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Wide3)
 		}
-		b.Begin(i, row, tail, gravenBitsWide3(x))
+		b.Bits(row, gravenBitsWide3(x))
 		tail = e.String(tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.F2))
@@ -1502,8 +1621,15 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 		out.End(row, o[31], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Wide3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutWide3(e, tail, []*Wide3{m.(*Wide3)}, root)
 }
 
 func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
@@ -1552,7 +1678,7 @@ func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 		}
 		x.F30 = r.U64(&s[29])
 		if r.Has(&s[30]) {
-			x.Kids = wire.List(d, r, &s[30], gravenTypeWide3.Of((*Wide3)(nil)), gravenGetWide3)
+			x.Kids = gravenListWide3(d, r, &s[30])
 		}
 		if r.Has(&s[31]) {
 			x.ByNumber = wire.Map(d, r, &s[31], &gravenMapWide3_41, t, 41, wire.GetU32[int32], wire.GetMessage[Wide3])
@@ -1561,4 +1687,26 @@ func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Wide3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetWide3(d, b, []*Wide3{m.(*Wide3)})
+}
+
+func gravenOneWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide3 {
+	t := gravenTypeWide3.Of((*Wide3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Wide3{wire.New[Wide3](d, &t.Key)}
+	gravenGetWide3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide3 {
+	t := gravenTypeWide3.Of((*Wide3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Wide3](d, &t.Key, b.N)
+	gravenGetWide3(d, &b, xs)
+	d.Close()
+	return xs
 }

@@ -5,6 +5,7 @@ package opaque
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -26,7 +27,7 @@ var gravenMapAllE23_93 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AllE23) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAllE23, gravenPutAllE23, gravenGetAllE23)
+	return wire.Bind[AllE23](&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
 }
 
 func gravenBitsAllE23(x *AllE23, b *[2]uint64) {
@@ -130,15 +131,15 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[78]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[78]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(AllE23)
 		}
 		var bits [2]uint64
 		gravenBitsAllE23(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], x.GetFDouble())
 		out.F32(row, o[1], x.GetFFloat())
 		out.U32(row, o[2], uint32(x.GetFInt32()))
@@ -291,13 +292,22 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1AllE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAllE23(e, tail, []*AllE23{m.(*AllE23)}, root)
 }
 
 func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE23.Of((*AllE23)(nil))
+	slab19 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
+	slab106 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -352,13 +362,13 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.SetFClosed(ClosedE23(int32(r.U32(&s[16]))))
 		}
 		if r.Has(&s[17]) {
-			x.SetFMessage(wire.One(d, r, &s[17], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetFMessage(gravenOneNodeE23(d, r, &s[17]))
 		}
 		if r.Has(&s[18]) {
-			x.SetFInline(wire.UnpackOne(d, r.Unpack(&s[18]), &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key, gravenUnpackBoxE23))
+			x.SetFInline(gravenUnpackBoxE23(d, r.Unpack(&s[18]), slab19.New(d)))
 		}
 		if r.Has(&s[19]) {
-			x.SetFDelimited(wire.One(d, r, &s[19], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetFDelimited(gravenOneNodeE23(d, r, &s[19]))
 		}
 		x.SetImpDouble(r.F64(&s[20]))
 		x.SetImpFloat(r.F32(&s[21]))
@@ -430,13 +440,13 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.SetRepClosed(wire.GetNumbers[ClosedE23](d, r, &s[52]))
 		}
 		if r.Has(&s[53]) {
-			x.SetRepMessage(wire.List(d, r, &s[53], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetRepMessage(gravenListNodeE23(d, r, &s[53]))
 		}
 		if r.Has(&s[54]) {
 			x.SetRepInline(wire.UnpackList(d, r, &s[54], &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key, 18, gravenUnpackBoxE23))
 		}
 		if r.Has(&s[55]) {
-			x.SetRepDelimited(wire.List(d, r, &s[55], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetRepDelimited(gravenListNodeE23(d, r, &s[55]))
 		}
 		if r.Has(&s[56]) {
 			x.SetRepExpanded(wire.GetNumbers[int64](d, r, &s[56]))
@@ -463,16 +473,16 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.SetOneRaw(d.Bytes(r, &s[63]))
 		}
 		if r.Has(&s[64]) {
-			x.SetOneMessage(wire.One(d, r, &s[64], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetOneMessage(gravenOneNodeE23(d, r, &s[64]))
 		}
 		if r.Has(&s[65]) {
-			x.SetOneDelimited(wire.One(d, r, &s[65], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetOneDelimited(gravenOneNodeE23(d, r, &s[65]))
 		}
 		if r.Has(&s[66]) {
 			x.SetOneClosed(ClosedE23(int32(r.U32(&s[66]))))
 		}
 		if r.Has(&s[67]) {
-			x.SetOneInline(wire.UnpackOne(d, r.Unpack(&s[67]), &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key, gravenUnpackBoxE23))
+			x.SetOneInline(gravenUnpackBoxE23(d, r.Unpack(&s[67]), slab106.New(d)))
 		}
 		if r.Has(&s[68]) {
 			x.SetOneBool(r.Bool(&s[68]))
@@ -508,13 +518,35 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 	}
 }
 
+func gravenGet1AllE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAllE23(d, b, []*AllE23{m.(*AllE23)})
+}
+
+func gravenOneAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE23 {
+	t := gravenTypeAllE23.Of((*AllE23)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*AllE23{wire.New[AllE23](d, &t.Key)}
+	gravenGetAllE23(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
+	t := gravenTypeAllE23.Of((*AllE23)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[AllE23](d, &t.Key, b.N)
+	gravenGetAllE23(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNodeE23 wire.Type
 
 var gravenMapNodeE23_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE23) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNodeE23, gravenPutNodeE23, gravenGetNodeE23)
+	return wire.Bind[NodeE23](&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
 }
 
 func gravenBitsNodeE23(x *NodeE23) (b uint64) {
@@ -542,13 +574,13 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(NodeE23)
 		}
-		b.Begin(i, row, tail, gravenBitsNodeE23(x))
+		b.Bits(row, gravenBitsNodeE23(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
 		if x.HasChild() {
@@ -567,8 +599,15 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1NodeE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNodeE23(e, tail, []*NodeE23{m.(*NodeE23)}, root)
 }
 
 func gravenGetNodeE23(d *wire.Decoder, b *wire.Rows, xs []*NodeE23) {
@@ -580,10 +619,10 @@ func gravenGetNodeE23(d *wire.Decoder, b *wire.Rows, xs []*NodeE23) {
 			x.SetName(d.String(r, &s[0]))
 		}
 		if r.Has(&s[1]) {
-			x.SetChild(wire.One(d, r, &s[1], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetChild(gravenOneNodeE23(d, r, &s[1]))
 		}
 		if r.Has(&s[2]) {
-			x.SetKids(wire.List(d, r, &s[2], gravenTypeNodeE23.Of((*NodeE23)(nil)), gravenGetNodeE23))
+			x.SetKids(gravenListNodeE23(d, r, &s[2]))
 		}
 		if r.Has(&s[3]) {
 			x.SetByNumber(wire.Map(d, r, &s[3], &gravenMapNodeE23_4, t, 4, wire.GetU32[int32], wire.GetMessage[NodeE23]))
@@ -600,11 +639,33 @@ func gravenGetNodeE23(d *wire.Decoder, b *wire.Rows, xs []*NodeE23) {
 	}
 }
 
+func gravenGet1NodeE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNodeE23(d, b, []*NodeE23{m.(*NodeE23)})
+}
+
+func gravenOneNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE23 {
+	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*NodeE23{wire.New[NodeE23](d, &t.Key)}
+	gravenGetNodeE23(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
+	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[NodeE23](d, &t.Key, b.N)
+	gravenGetNodeE23(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRequiredE23 wire.Type
 
 // Γraven is for the runtime.
 func (*RequiredE23) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRequiredE23, gravenPutRequiredE23, gravenGetRequiredE23)
+	return wire.Bind[RequiredE23](&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
 }
 
 func gravenBitsRequiredE23(x *RequiredE23) (b uint64) {
@@ -630,13 +691,13 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(RequiredE23)
 		}
-		b.Begin(i, row, tail, gravenBitsRequiredE23(x))
+		b.Bits(row, gravenBitsRequiredE23(x))
 		out.U32(row, o[0], uint32(x.GetNumber()))
 		tail = e.String(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
@@ -650,8 +711,15 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1RequiredE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRequiredE23(e, tail, []*RequiredE23{m.(*RequiredE23)}, root)
 }
 
 func gravenGetRequiredE23(d *wire.Decoder, b *wire.Rows, xs []*RequiredE23) {
@@ -665,10 +733,10 @@ func gravenGetRequiredE23(d *wire.Decoder, b *wire.Rows, xs []*RequiredE23) {
 			x.SetText(d.String(r, &s[1]))
 		}
 		if r.Has(&s[2]) {
-			x.SetChild(wire.One(d, r, &s[2], gravenTypeRequiredE23.Of((*RequiredE23)(nil)), gravenGetRequiredE23))
+			x.SetChild(gravenOneRequiredE23(d, r, &s[2]))
 		}
 		if r.Has(&s[3]) {
-			x.SetKids(wire.List(d, r, &s[3], gravenTypeRequiredE23.Of((*RequiredE23)(nil)), gravenGetRequiredE23))
+			x.SetKids(gravenListRequiredE23(d, r, &s[3]))
 		}
 		if b.Extra {
 			d.Merge(b, i, x)
@@ -676,12 +744,36 @@ func gravenGetRequiredE23(d *wire.Decoder, b *wire.Rows, xs []*RequiredE23) {
 	}
 }
 
+func gravenGet1RequiredE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRequiredE23(d, b, []*RequiredE23{m.(*RequiredE23)})
+}
+
+func gravenOneRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE23 {
+	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*RequiredE23{wire.New[RequiredE23](d, &t.Key)}
+	gravenGetRequiredE23(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE23 {
+	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[RequiredE23](d, &t.Key, b.N)
+	gravenGetRequiredE23(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeBoxE23 wire.Type
 
 // Γraven is for the runtime.
 func (*BoxE23) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeBoxE23, gravenPutBoxE23, gravenGetBoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
+	return wire.BindInline[BoxE23](&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
 }
+
+var gravenZeroBoxE23 BoxE23
 
 func gravenBitsBoxE23(x *BoxE23) (b uint64) {
 	if x == nil {
@@ -707,13 +799,13 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(BoxE23)
 		}
-		b.Begin(i, row, tail, gravenBitsBoxE23(x))
+		b.Bits(row, gravenBitsBoxE23(x))
 		if o[0] != 0 {
 			gravenPackPairE23(e, row+uint(o[0]), x.GetA())
 		}
@@ -724,19 +816,28 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 		out.U8(row, o[3], uint8(x.GetOpen()))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1BoxE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBoxE23(e, tail, []*BoxE23{m.(*BoxE23)}, root)
+}
+
 func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 	s := (*[4]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
+	slab2 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.SetA(wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypePairE23.Of((*PairE23)(nil)).Key, gravenUnpackPairE23))
+			x.SetA(gravenUnpackPairE23(d, r.Unpack(&s[0]), slab1.New(d)))
 		}
 		if r.Has(&s[1]) {
-			x.SetB(wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypePairE23.Of((*PairE23)(nil)).Key, gravenUnpackPairE23))
+			x.SetB(gravenUnpackPairE23(d, r.Unpack(&s[1]), slab2.New(d)))
 		}
 		x.SetLit(r.Bool(&s[2]))
 		x.SetOpen(OpenE23(int8(r.U8(&s[3]))))
@@ -746,33 +847,39 @@ func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 	}
 }
 
+func gravenGet1BoxE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBoxE23(d, b, []*BoxE23{m.(*BoxE23)})
+}
+
 func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 18)
-		return
+		x = &gravenZeroBoxE23
 	}
+	out := e.Packer()
 	gravenPackPairE23(e, at+0, x.GetA())
 	gravenPackPairE23(e, at+8, x.GetB())
 	out.Bool(at+16, x.GetLit())
 	e.Fail(wire.WideS(x.GetOpen(), 8))
 	out.U8(at+17, uint8(x.GetOpen()))
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) {
-	x.SetA(wire.UnpackOne(d, p.At(0), &gravenTypePairE23.Of((*PairE23)(nil)).Key, gravenUnpackPairE23))
-	x.SetB(wire.UnpackOne(d, p.At(8), &gravenTypePairE23.Of((*PairE23)(nil)).Key, gravenUnpackPairE23))
+func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
+	x.SetA(gravenUnpackPairE23(d, p.At(0), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
+	x.SetB(gravenUnpackPairE23(d, p.At(8), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
 	x.SetLit(p.Bool(16))
 	x.SetOpen(OpenE23(int8(p.U8(17))))
+	return x
 }
 
 var gravenTypePairE23 wire.Type
 
 // Γraven is for the runtime.
 func (*PairE23) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypePairE23, gravenPutPairE23, gravenGetPairE23, gravenPackPairE23, gravenUnpackPairE23)
+	return wire.BindInline[PairE23](&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
 }
+
+var gravenZeroPairE23 PairE23
 
 func gravenBitsPairE23(x *PairE23) (b uint64) {
 	if x == nil {
@@ -795,20 +902,27 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(PairE23)
 		}
-		b.Begin(i, row, tail, gravenBitsPairE23(x))
+		b.Bits(row, gravenBitsPairE23(x))
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))
 		out.U32(row, o[1], uint32(x.GetY()))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1PairE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutPairE23(e, tail, []*PairE23{m.(*PairE23)}, root)
 }
 
 func gravenGetPairE23(d *wire.Decoder, b *wire.Rows, xs []*PairE23) {
@@ -823,19 +937,23 @@ func gravenGetPairE23(d *wire.Decoder, b *wire.Rows, xs []*PairE23) {
 	}
 }
 
+func gravenGet1PairE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetPairE23(d, b, []*PairE23{m.(*PairE23)})
+}
+
 func gravenPackPairE23(e *wire.Encoder, at uint, x *PairE23) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 8)
-		return
+		x = &gravenZeroPairE23
 	}
+	out := e.Packer()
 	out.F32(at+0, x.GetX())
 	e.Fail(wire.WideU(x.GetY(), 32))
 	out.U32(at+4, uint32(x.GetY()))
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackPairE23(d *wire.Decoder, p wire.Packed, x *PairE23) {
+func gravenUnpackPairE23(d *wire.Decoder, p wire.Packed, x *PairE23) *PairE23 {
 	x.SetX(p.F32(0))
 	x.SetY(uint64(p.U32(4)))
+	return x
 }

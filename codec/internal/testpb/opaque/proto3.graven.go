@@ -5,6 +5,7 @@ package opaque
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -80,7 +81,7 @@ var gravenMapAll3_121 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*All3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll3, gravenPutAll3, gravenGetAll3)
+	return wire.Bind[All3](&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
 }
 
 func gravenBitsAll3(x *All3, b *[3]uint64) {
@@ -251,15 +252,15 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[144]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[144]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All3)
 		}
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], x.GetFDouble())
 		out.F32(row, o[1], x.GetFFloat())
 		out.U32(row, o[2], uint32(x.GetFInt32()))
@@ -556,13 +557,23 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 		out.End(row, o[142], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll3(e, tail, []*All3{m.(*All3)}, root)
 }
 
 func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	s := (*[144]wire.Slot)(b.Slots)
 	t := gravenTypeAll3.Of((*All3)(nil))
+	slab18 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab48 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab158 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.SetFDouble(r.F64(&s[0]))
@@ -584,13 +595,13 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 		}
 		x.SetFEnum(Color3(int32(r.U32(&s[15]))))
 		if r.Has(&s[16]) {
-			x.SetFMessage(wire.One(d, r, &s[16], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetFMessage(gravenOneTree3(d, r, &s[16]))
 		}
 		if r.Has(&s[17]) {
-			x.SetFInline(wire.UnpackOne(d, r.Unpack(&s[17]), &gravenTypeBox3.Of((*Box3)(nil)).Key, gravenUnpackBox3))
+			x.SetFInline(gravenUnpackBox3(d, r.Unpack(&s[17]), slab18.New(d)))
 		}
 		if r.Has(&s[18]) {
-			x.SetFEmpty(wire.One(d, r, &s[18], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3))
+			x.SetFEmpty(gravenOneEmpty3(d, r, &s[18]))
 		}
 		if r.Has(&s[19]) {
 			x.SetOptDouble(r.F64(&s[19]))
@@ -641,10 +652,10 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetOptEnum(Color3(int32(r.U32(&s[34]))))
 		}
 		if r.Has(&s[35]) {
-			x.SetOptMessage(wire.One(d, r, &s[35], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetOptMessage(gravenOneTree3(d, r, &s[35]))
 		}
 		if r.Has(&s[36]) {
-			x.SetOptInline(wire.UnpackOne(d, r.Unpack(&s[36]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3))
+			x.SetOptInline(gravenUnpackVec3(d, r.Unpack(&s[36]), slab48.New(d)))
 		}
 		if r.Has(&s[37]) {
 			x.SetRepDouble(wire.GetNumbers[float64](d, r, &s[37]))
@@ -695,13 +706,13 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetRepEnum(wire.GetNumbers[Color3](d, r, &s[52]))
 		}
 		if r.Has(&s[53]) {
-			x.SetRepMessage(wire.List(d, r, &s[53], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetRepMessage(gravenListTree3(d, r, &s[53]))
 		}
 		if r.Has(&s[54]) {
 			x.SetRepInline(wire.UnpackList(d, r, &s[54], &gravenTypeBox3.Of((*Box3)(nil)).Key, 40, gravenUnpackBox3))
 		}
 		if r.Has(&s[55]) {
-			x.SetRepEmpty(wire.List(d, r, &s[55], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3))
+			x.SetRepEmpty(gravenListEmpty3(d, r, &s[55]))
 		}
 		if r.Has(&s[56]) {
 			x.SetRepExpanded(wire.GetNumbers[int32](d, r, &s[56]))
@@ -848,19 +859,19 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetOneEnum(Color3(int32(r.U32(&s[103]))))
 		}
 		if r.Has(&s[104]) {
-			x.SetOneMessage(wire.One(d, r, &s[104], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetOneMessage(gravenOneTree3(d, r, &s[104]))
 		}
 		if r.Has(&s[105]) {
-			x.SetOneInline(wire.UnpackOne(d, r.Unpack(&s[105]), &gravenTypeBox3.Of((*Box3)(nil)).Key, gravenUnpackBox3))
+			x.SetOneInline(gravenUnpackBox3(d, r.Unpack(&s[105]), slab158.New(d)))
 		}
 		if r.Has(&s[106]) {
-			x.SetOneEmpty(wire.One(d, r, &s[106], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3))
+			x.SetOneEmpty(gravenOneEmpty3(d, r, &s[106]))
 		}
 		if r.Has(&s[107]) {
 			x.SetOtherText(d.String(r, &s[107]))
 		}
 		if r.Has(&s[108]) {
-			x.SetOtherTree(wire.One(d, r, &s[108], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetOtherTree(gravenOneTree3(d, r, &s[108]))
 		}
 		x.SetNarrowInt32_8(int32(int8(r.U8(&s[109]))))
 		x.SetNarrowInt32_16(int32(int16(r.U16(&s[110]))))
@@ -917,11 +928,33 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	}
 }
 
+func gravenGet1All3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll3(d, b, []*All3{m.(*All3)})
+}
+
+func gravenOneAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) *All3 {
+	t := gravenTypeAll3.Of((*All3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All3{wire.New[All3](d, &t.Key)}
+	gravenGetAll3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
+	t := gravenTypeAll3.Of((*All3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All3](d, &t.Key, b.N)
+	gravenGetAll3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEmpty3 wire.Type
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEmpty3, gravenPutEmpty3, gravenGetEmpty3)
+	return wire.Bind[Empty3](&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
 }
 
 func gravenBitsEmpty3(x *Empty3) (b uint64) {
@@ -940,16 +973,23 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Empty3)
 		}
-		b.Begin(i, row, tail, gravenBitsEmpty3(x))
+		b.Bits(row, gravenBitsEmpty3(x))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Empty3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEmpty3(e, tail, []*Empty3{m.(*Empty3)}, root)
 }
 
 func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
@@ -960,12 +1000,36 @@ func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
 	}
 }
 
+func gravenGet1Empty3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEmpty3(d, b, []*Empty3{m.(*Empty3)})
+}
+
+func gravenOneEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty3 {
+	t := gravenTypeEmpty3.Of((*Empty3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Empty3{wire.New[Empty3](d, &t.Key)}
+	gravenGetEmpty3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
+	t := gravenTypeEmpty3.Of((*Empty3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Empty3](d, &t.Key, b.N)
+	gravenGetEmpty3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeVec3 wire.Type
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenGetVec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
+
+var gravenZeroVec3 Vec3
 
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	if x == nil {
@@ -989,20 +1053,27 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Vec3)
 		}
-		b.Begin(i, row, tail, gravenBitsVec3(x))
+		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.GetX())
 		out.F32(row, o[1], x.GetY())
 		out.F64(row, o[2], x.GetZ())
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
 
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
@@ -1018,30 +1089,36 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	}
 }
 
+func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
+}
+
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 16)
-		return
+		x = &gravenZeroVec3
 	}
+	out := e.Packer()
 	out.F32(at+0, x.GetX())
 	out.F32(at+4, x.GetY())
 	out.F64(at+8, x.GetZ())
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) {
+func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.SetX(p.F32(0))
 	x.SetY(p.F32(4))
 	x.SetZ(p.F64(8))
+	return x
 }
 
 var gravenTypeBox3 wire.Type
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeBox3, gravenPutBox3, gravenGetBox3, gravenPackBox3, gravenUnpackBox3)
+	return wire.BindInline[Box3](&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
 }
+
+var gravenZeroBox3 Box3
 
 func gravenBitsBox3(x *Box3) (b uint64) {
 	if x == nil {
@@ -1069,13 +1146,13 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Box3)
 		}
-		b.Begin(i, row, tail, gravenBitsBox3(x))
+		b.Bits(row, gravenBitsBox3(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.GetLow())
 		}
@@ -1089,19 +1166,28 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 		out.U16(row, o[5], uint16(x.GetTag()))
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Box3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBox3(e, tail, []*Box3{m.(*Box3)}, root)
+}
+
 func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	s := (*[6]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.SetLow(wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3))
+			x.SetLow(gravenUnpackVec3(d, r.Unpack(&s[0]), slab1.New(d)))
 		}
 		if r.Has(&s[1]) {
-			x.SetHigh(wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3))
+			x.SetHigh(gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d)))
 		}
 		x.SetOpen(r.Bool(&s[2]))
 		x.SetColor(Color3(int32(r.U32(&s[3]))))
@@ -1113,12 +1199,15 @@ func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	}
 }
 
+func gravenGet1Box3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBox3(d, b, []*Box3{m.(*Box3)})
+}
+
 func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 40)
-		return
+		x = &gravenZeroBox3
 	}
+	out := e.Packer()
 	gravenPackVec3(e, at+0, x.GetLow())
 	gravenPackVec3(e, at+16, x.GetHigh())
 	out.Bool(at+32, x.GetOpen())
@@ -1127,16 +1216,17 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	out.U8(at+37, uint8(x.GetSmall()))
 	e.Fail(wire.WideU(x.GetTag(), 16))
 	out.U16(at+38, uint16(x.GetTag()))
-	e.Unknown(len(x.ProtoReflect().GetUnknown()))
+	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
 }
 
-func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) {
-	x.SetLow(wire.UnpackOne(d, p.At(0), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3))
-	x.SetHigh(wire.UnpackOne(d, p.At(16), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3))
+func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
+	x.SetLow(gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
+	x.SetHigh(gravenUnpackVec3(d, p.At(16), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
 	x.SetOpen(p.Bool(32))
 	x.SetColor(Color3(int32(p.U32(33))))
 	x.SetSmall(int64(int8(p.U8(37))))
 	x.SetTag(uint32(p.U16(38)))
+	return x
 }
 
 var gravenTypeTree3 wire.Type
@@ -1145,7 +1235,7 @@ var gravenMapTree3_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Tree3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTree3, gravenPutTree3, gravenGetTree3)
+	return wire.Bind[Tree3](&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
 }
 
 func gravenBitsTree3(x *Tree3) (b uint64) {
@@ -1177,13 +1267,13 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[10]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[10]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Tree3)
 		}
-		b.Begin(i, row, tail, gravenBitsTree3(x))
+		b.Bits(row, gravenBitsTree3(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
 		if x.HasChild() {
@@ -1214,8 +1304,15 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 		out.F64(row, o[9], x.GetWeight())
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Tree3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTree3(e, tail, []*Tree3{m.(*Tree3)}, root)
 }
 
 func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
@@ -1225,19 +1322,19 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 		r := b.Row(i)
 		x.SetName(d.String(r, &s[0]))
 		if r.Has(&s[1]) {
-			x.SetChild(wire.One(d, r, &s[1], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetChild(gravenOneTree3(d, r, &s[1]))
 		}
 		if r.Has(&s[2]) {
-			x.SetKids(wire.List(d, r, &s[2], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetKids(gravenListTree3(d, r, &s[2]))
 		}
 		if r.Has(&s[3]) {
 			x.SetByName(wire.Map(d, r, &s[3], &gravenMapTree3_4, t, 4, wire.GetString, wire.GetMessage[Tree3]))
 		}
 		if r.Has(&s[4]) {
-			x.SetLeft(wire.One(d, r, &s[4], gravenTypeTree3.Of((*Tree3)(nil)), gravenGetTree3))
+			x.SetLeft(gravenOneTree3(d, r, &s[4]))
 		}
 		if r.Has(&s[5]) {
-			x.SetLeaf(wire.One(d, r, &s[5], gravenTypeEmpty3.Of((*Empty3)(nil)), gravenGetEmpty3))
+			x.SetLeaf(gravenOneEmpty3(d, r, &s[5]))
 		}
 		if r.Has(&s[6]) {
 			x.SetNumber(int32(r.U32(&s[6])))
@@ -1255,13 +1352,35 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 	}
 }
 
+func gravenGet1Tree3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTree3(d, b, []*Tree3{m.(*Tree3)})
+}
+
+func gravenOneTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Tree3 {
+	t := gravenTypeTree3.Of((*Tree3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Tree3{wire.New[Tree3](d, &t.Key)}
+	gravenGetTree3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
+	t := gravenTypeTree3.Of((*Tree3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Tree3](d, &t.Key, b.N)
+	gravenGetTree3(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeWide3 wire.Type
 
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Wide3) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeWide3, gravenPutWide3, gravenGetWide3)
+	return wire.Bind[Wide3](&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
 }
 
 func gravenBitsWide3(x *Wide3) (b uint64) {
@@ -1320,13 +1439,13 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[32]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[32]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Wide3)
 		}
-		b.Begin(i, row, tail, gravenBitsWide3(x))
+		b.Bits(row, gravenBitsWide3(x))
 		tail = e.String(tail, x.GetF1())
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.GetF2()))
@@ -1370,8 +1489,15 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 		out.End(row, o[31], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Wide3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutWide3(e, tail, []*Wide3{m.(*Wide3)}, root)
 }
 
 func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
@@ -1420,7 +1546,7 @@ func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 		}
 		x.SetF30(r.U64(&s[29]))
 		if r.Has(&s[30]) {
-			x.SetKids(wire.List(d, r, &s[30], gravenTypeWide3.Of((*Wide3)(nil)), gravenGetWide3))
+			x.SetKids(gravenListWide3(d, r, &s[30]))
 		}
 		if r.Has(&s[31]) {
 			x.SetByNumber(wire.Map(d, r, &s[31], &gravenMapWide3_41, t, 41, wire.GetU32[int32], wire.GetMessage[Wide3]))
@@ -1429,4 +1555,26 @@ func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Wide3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetWide3(d, b, []*Wide3{m.(*Wide3)})
+}
+
+func gravenOneWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide3 {
+	t := gravenTypeWide3.Of((*Wide3)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Wide3{wire.New[Wide3](d, &t.Key)}
+	gravenGetWide3(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide3 {
+	t := gravenTypeWide3.Of((*Wide3)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Wide3](d, &t.Key, b.N)
+	gravenGetWide3(d, &b, xs)
+	d.Close()
+	return xs
 }

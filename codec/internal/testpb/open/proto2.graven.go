@@ -5,6 +5,7 @@ package open
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -39,7 +40,7 @@ var gravenKeyAll2_OneDouble wire.Key
 
 // Γraven is for the runtime.
 func (*All2) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll2, gravenPutAll2, gravenGetAll2)
+	return wire.Bind[All2](&gravenTypeAll2, gravenPutAll2, gravenPut1All2, gravenGet1All2)
 }
 
 func gravenBitsAll2(x *All2, b *[2]uint64) {
@@ -142,15 +143,15 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[69]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[69]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All2)
 		}
 		var bits [2]uint64
 		gravenBitsAll2(x, &bits)
-		b.BeginWide(i, row, tail, bits[:])
+		b.BitsWide(row, bits[:])
 		out.F64(row, o[0], wire.Deref(x.FDouble))
 		out.F32(row, o[1], wire.Deref(x.FFloat))
 		out.U32(row, o[2], uint32(wire.Deref(x.FInt32)))
@@ -284,8 +285,15 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		out.End(row, o[68], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll2(e, tail, []*All2{m.(*All2)}, root)
 }
 
 func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
@@ -342,10 +350,10 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 			x.FEnum = wire.Enum(d, Level2(int32(r.U32(&s[15]))))
 		}
 		if r.Has(&s[16]) {
-			x.FMessage = wire.One(d, r, &s[16], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.FMessage = gravenOneNode2(d, r, &s[16])
 		}
 		if r.Has(&s[17]) {
-			x.Solo = wire.One(d, r, &s[17], gravenTypeAll2_Solo.Of((*All2_Solo)(nil)), gravenGetAll2_Solo)
+			x.Solo = gravenOneAll2_Solo(d, r, &s[17])
 		}
 		if r.Has(&s[18]) {
 			x.DefDouble = d.F64(r.F64(&s[18]))
@@ -444,10 +452,10 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 			x.RepEnum = wire.GetNumbers[Level2](d, r, &s[49])
 		}
 		if r.Has(&s[50]) {
-			x.RepMessage = wire.List(d, r, &s[50], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.RepMessage = gravenListNode2(d, r, &s[50])
 		}
 		if r.Has(&s[51]) {
-			x.Many = wire.List(d, r, &s[51], gravenTypeAll2_Many.Of((*All2_Many)(nil)), gravenGetAll2_Many)
+			x.Many = gravenListAll2_Many(d, r, &s[51])
 		}
 		if r.Has(&s[52]) {
 			x.RepPacked = wire.GetNumbers[int32](d, r, &s[52])
@@ -484,12 +492,12 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 		}
 		if r.Has(&s[61]) {
 			v := wire.New[All2_One_](d, &gravenKeyAll2_One_)
-			v.One = wire.One(d, r, &s[61], gravenTypeAll2_One.Of((*All2_One)(nil)), gravenGetAll2_One)
+			v.One = gravenOneAll2_One(d, r, &s[61])
 			x.Kind = v
 		}
 		if r.Has(&s[62]) {
 			v := wire.New[All2_OneMessage](d, &gravenKeyAll2_OneMessage)
-			v.OneMessage = wire.One(d, r, &s[62], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			v.OneMessage = gravenOneNode2(d, r, &s[62])
 			x.Kind = v
 		}
 		if r.Has(&s[63]) {
@@ -520,11 +528,33 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 	}
 }
 
+func gravenGet1All2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll2(d, b, []*All2{m.(*All2)})
+}
+
+func gravenOneAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2 {
+	t := gravenTypeAll2.Of((*All2)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All2{wire.New[All2](d, &t.Key)}
+	gravenGetAll2(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
+	t := gravenTypeAll2.Of((*All2)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All2](d, &t.Key, b.N)
+	gravenGetAll2(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAll2_Solo wire.Type
 
 // Γraven is for the runtime.
 func (*All2_Solo) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll2_Solo, gravenPutAll2_Solo, gravenGetAll2_Solo)
+	return wire.Bind[All2_Solo](&gravenTypeAll2_Solo, gravenPutAll2_Solo, gravenPut1All2_Solo, gravenGet1All2_Solo)
 }
 
 func gravenBitsAll2_Solo(x *All2_Solo) (b uint64) {
@@ -549,13 +579,13 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All2_Solo)
 		}
-		b.Begin(i, row, tail, gravenBitsAll2_Solo(x))
+		b.Bits(row, gravenBitsAll2_Solo(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
 		}
@@ -570,8 +600,15 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All2_Solo(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll2_Solo(e, tail, []*All2_Solo{m.(*All2_Solo)}, root)
 }
 
 func gravenGetAll2_Solo(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo) {
@@ -582,10 +619,10 @@ func gravenGetAll2_Solo(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo) {
 			x.Text = d.StringPtr(r, &s[0])
 		}
 		if r.Has(&s[1]) {
-			x.Node = wire.One(d, r, &s[1], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.Node = gravenOneNode2(d, r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Deep = wire.List(d, r, &s[2], gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil)), gravenGetAll2_Solo_Deep)
+			x.Deep = gravenListAll2_Solo_Deep(d, r, &s[2])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -593,11 +630,33 @@ func gravenGetAll2_Solo(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo) {
 	}
 }
 
+func gravenGet1All2_Solo(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll2_Solo(d, b, []*All2_Solo{m.(*All2_Solo)})
+}
+
+func gravenOneAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo {
+	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All2_Solo{wire.New[All2_Solo](d, &t.Key)}
+	gravenGetAll2_Solo(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo {
+	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All2_Solo](d, &t.Key, b.N)
+	gravenGetAll2_Solo(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAll2_Solo_Deep wire.Type
 
 // Γraven is for the runtime.
 func (*All2_Solo_Deep) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll2_Solo_Deep, gravenPutAll2_Solo_Deep, gravenGetAll2_Solo_Deep)
+	return wire.Bind[All2_Solo_Deep](&gravenTypeAll2_Solo_Deep, gravenPutAll2_Solo_Deep, gravenPut1All2_Solo_Deep, gravenGet1All2_Solo_Deep)
 }
 
 func gravenBitsAll2_Solo_Deep(x *All2_Solo_Deep) (b uint64) {
@@ -620,18 +679,25 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All2_Solo_Deep)
 		}
-		b.Begin(i, row, tail, gravenBitsAll2_Solo_Deep(x))
+		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All2_Solo_Deep(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll2_Solo_Deep(e, tail, []*All2_Solo_Deep{m.(*All2_Solo_Deep)}, root)
 }
 
 func gravenGetAll2_Solo_Deep(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo_Deep) {
@@ -647,11 +713,33 @@ func gravenGetAll2_Solo_Deep(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo_Deep
 	}
 }
 
+func gravenGet1All2_Solo_Deep(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll2_Solo_Deep(d, b, []*All2_Solo_Deep{m.(*All2_Solo_Deep)})
+}
+
+func gravenOneAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo_Deep {
+	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All2_Solo_Deep{wire.New[All2_Solo_Deep](d, &t.Key)}
+	gravenGetAll2_Solo_Deep(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo_Deep {
+	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All2_Solo_Deep](d, &t.Key, b.N)
+	gravenGetAll2_Solo_Deep(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAll2_Many wire.Type
 
 // Γraven is for the runtime.
 func (*All2_Many) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll2_Many, gravenPutAll2_Many, gravenGetAll2_Many)
+	return wire.Bind[All2_Many](&gravenTypeAll2_Many, gravenPutAll2_Many, gravenPut1All2_Many, gravenGet1All2_Many)
 }
 
 func gravenBitsAll2_Many(x *All2_Many) (b uint64) {
@@ -675,13 +763,13 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All2_Many)
 		}
-		b.Begin(i, row, tail, gravenBitsAll2_Many(x))
+		b.Bits(row, gravenBitsAll2_Many(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -689,8 +777,15 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All2_Many(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll2_Many(e, tail, []*All2_Many{m.(*All2_Many)}, root)
 }
 
 func gravenGetAll2_Many(d *wire.Decoder, b *wire.Rows, xs []*All2_Many) {
@@ -709,11 +804,33 @@ func gravenGetAll2_Many(d *wire.Decoder, b *wire.Rows, xs []*All2_Many) {
 	}
 }
 
+func gravenGet1All2_Many(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll2_Many(d, b, []*All2_Many{m.(*All2_Many)})
+}
+
+func gravenOneAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Many {
+	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All2_Many{wire.New[All2_Many](d, &t.Key)}
+	gravenGetAll2_Many(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many {
+	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All2_Many](d, &t.Key, b.N)
+	gravenGetAll2_Many(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAll2_One wire.Type
 
 // Γraven is for the runtime.
 func (*All2_One) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAll2_One, gravenPutAll2_One, gravenGetAll2_One)
+	return wire.Bind[All2_One](&gravenTypeAll2_One, gravenPutAll2_One, gravenPut1All2_One, gravenGet1All2_One)
 }
 
 func gravenBitsAll2_One(x *All2_One) (b uint64) {
@@ -736,21 +853,28 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(All2_One)
 		}
-		b.Begin(i, row, tail, gravenBitsAll2_One(x))
+		b.Bits(row, gravenBitsAll2_One(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1All2_One(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAll2_One(e, tail, []*All2_One{m.(*All2_One)}, root)
 }
 
 func gravenGetAll2_One(d *wire.Decoder, b *wire.Rows, xs []*All2_One) {
@@ -766,6 +890,28 @@ func gravenGetAll2_One(d *wire.Decoder, b *wire.Rows, xs []*All2_One) {
 	}
 }
 
+func gravenGet1All2_One(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAll2_One(d, b, []*All2_One{m.(*All2_One)})
+}
+
+func gravenOneAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_One {
+	t := gravenTypeAll2_One.Of((*All2_One)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*All2_One{wire.New[All2_One](d, &t.Key)}
+	gravenGetAll2_One(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
+	t := gravenTypeAll2_One.Of((*All2_One)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[All2_One](d, &t.Key, b.N)
+	gravenGetAll2_One(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNode2 wire.Type
 
 var gravenMapNode2_4 wire.MapInfo
@@ -776,7 +922,7 @@ var gravenKeyNode2_Number wire.Key
 
 // Γraven is for the runtime.
 func (*Node2) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNode2, gravenPutNode2, gravenGetNode2)
+	return wire.Bind[Node2](&gravenTypeNode2, gravenPutNode2, gravenPut1Node2, gravenGet1Node2)
 }
 
 func gravenBitsNode2(x *Node2) (b uint64) {
@@ -809,13 +955,13 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[7]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[7]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Node2)
 		}
-		b.Begin(i, row, tail, gravenBitsNode2(x))
+		b.Bits(row, gravenBitsNode2(x))
 		if v := x.Name; v != nil {
 			tail = e.Text(tail, *v)
 		}
@@ -843,8 +989,15 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 		out.End(row, o[6], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Node2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNode2(e, tail, []*Node2{m.(*Node2)}, root)
 }
 
 func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
@@ -856,17 +1009,17 @@ func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 			x.Name = d.StringPtr(r, &s[0])
 		}
 		if r.Has(&s[1]) {
-			x.Child = wire.One(d, r, &s[1], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.Child = gravenOneNode2(d, r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Kids = wire.List(d, r, &s[2], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.Kids = gravenListNode2(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
 			x.ByName = wire.Map(d, r, &s[3], &gravenMapNode2_4, t, 4, wire.GetString, wire.GetMessage[Node2])
 		}
 		if r.Has(&s[4]) {
 			v := wire.New[Node2_Left](d, &gravenKeyNode2_Left)
-			v.Left = wire.One(d, r, &s[4], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			v.Left = gravenOneNode2(d, r, &s[4])
 			x.Pick = v
 		}
 		if r.Has(&s[5]) {
@@ -875,7 +1028,7 @@ func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 			x.Pick = v
 		}
 		if r.Has(&s[6]) {
-			x.Bag = wire.One(d, r, &s[6], gravenTypeNode2_Bag.Of((*Node2_Bag)(nil)), gravenGetNode2_Bag)
+			x.Bag = gravenOneNode2_Bag(d, r, &s[6])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -883,11 +1036,33 @@ func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 	}
 }
 
+func gravenGet1Node2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNode2(d, b, []*Node2{m.(*Node2)})
+}
+
+func gravenOneNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2 {
+	t := gravenTypeNode2.Of((*Node2)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Node2{wire.New[Node2](d, &t.Key)}
+	gravenGetNode2(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
+	t := gravenTypeNode2.Of((*Node2)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Node2](d, &t.Key, b.N)
+	gravenGetNode2(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNode2_Bag wire.Type
 
 // Γraven is for the runtime.
 func (*Node2_Bag) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNode2_Bag, gravenPutNode2_Bag, gravenGetNode2_Bag)
+	return wire.Bind[Node2_Bag](&gravenTypeNode2_Bag, gravenPutNode2_Bag, gravenPut1Node2_Bag, gravenGet1Node2_Bag)
 }
 
 func gravenBitsNode2_Bag(x *Node2_Bag) (b uint64) {
@@ -910,21 +1085,28 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Node2_Bag)
 		}
-		b.Begin(i, row, tail, gravenBitsNode2_Bag(x))
+		b.Bits(row, gravenBitsNode2_Bag(x))
 		if v := x.Node; v != nil {
 			tail = gravenPutNode2(e, tail, []*Node2{v}, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Node2_Bag(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNode2_Bag(e, tail, []*Node2_Bag{m.(*Node2_Bag)}, root)
 }
 
 func gravenGetNode2_Bag(d *wire.Decoder, b *wire.Rows, xs []*Node2_Bag) {
@@ -932,12 +1114,34 @@ func gravenGetNode2_Bag(d *wire.Decoder, b *wire.Rows, xs []*Node2_Bag) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Node = wire.One(d, r, &s[0], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.Node = gravenOneNode2(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Node2_Bag(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNode2_Bag(d, b, []*Node2_Bag{m.(*Node2_Bag)})
+}
+
+func gravenOneNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2_Bag {
+	t := gravenTypeNode2_Bag.Of((*Node2_Bag)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Node2_Bag{wire.New[Node2_Bag](d, &t.Key)}
+	gravenGetNode2_Bag(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag {
+	t := gravenTypeNode2_Bag.Of((*Node2_Bag)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Node2_Bag](d, &t.Key, b.N)
+	gravenGetNode2_Bag(d, &b, xs)
+	d.Close()
+	return xs
 }
 
 var gravenTypeRequired2 wire.Type
@@ -950,7 +1154,7 @@ var gravenKeyRequired2_Flag wire.Key
 
 // Γraven is for the runtime.
 func (*Required2) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRequired2, gravenPutRequired2, gravenGetRequired2)
+	return wire.Bind[Required2](&gravenTypeRequired2, gravenPutRequired2, gravenPut1Required2, gravenGet1Required2)
 }
 
 func gravenBitsRequired2(x *Required2) (b uint64) {
@@ -989,13 +1193,13 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[10]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[10]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Required2)
 		}
-		b.Begin(i, row, tail, gravenBitsRequired2(x))
+		b.Bits(row, gravenBitsRequired2(x))
 		if v := x.Key; v != nil {
 			tail = e.Text(tail, *v)
 		}
@@ -1024,8 +1228,15 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 		out.End(row, o[9], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Required2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRequired2(e, tail, []*Required2{m.(*Required2)}, root)
 }
 
 func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
@@ -1040,17 +1251,17 @@ func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 			x.Number = d.I32(int32(r.U32(&s[1])))
 		}
 		if r.Has(&s[2]) {
-			x.Child = wire.One(d, r, &s[2], gravenTypeRequired2.Of((*Required2)(nil)), gravenGetRequired2)
+			x.Child = gravenOneRequired2(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
-			x.Kids = wire.List(d, r, &s[3], gravenTypeRequired2.Of((*Required2)(nil)), gravenGetRequired2)
+			x.Kids = gravenListRequired2(d, r, &s[3])
 		}
 		if r.Has(&s[4]) {
 			x.ByNumber = wire.Map(d, r, &s[4], &gravenMapRequired2_5, t, 5, wire.GetU32[int32], wire.GetMessage[Required2])
 		}
 		if r.Has(&s[5]) {
 			v := wire.New[Required2_Left](d, &gravenKeyRequired2_Left)
-			v.Left = wire.One(d, r, &s[5], gravenTypeRequired2.Of((*Required2)(nil)), gravenGetRequired2)
+			v.Left = gravenOneRequired2(d, r, &s[5])
 			x.Pick = v
 		}
 		if r.Has(&s[6]) {
@@ -1062,7 +1273,7 @@ func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 			x.Level = wire.Enum(d, Level2(int32(r.U32(&s[7]))))
 		}
 		if r.Has(&s[8]) {
-			x.Node = wire.One(d, r, &s[8], gravenTypeNode2.Of((*Node2)(nil)), gravenGetNode2)
+			x.Node = gravenOneNode2(d, r, &s[8])
 		}
 		if r.Has(&s[9]) {
 			x.Raw = d.Bytes(r, &s[9])
@@ -1073,11 +1284,33 @@ func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 	}
 }
 
+func gravenGet1Required2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRequired2(d, b, []*Required2{m.(*Required2)})
+}
+
+func gravenOneRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Required2 {
+	t := gravenTypeRequired2.Of((*Required2)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Required2{wire.New[Required2](d, &t.Key)}
+	gravenGetRequired2(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2 {
+	t := gravenTypeRequired2.Of((*Required2)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Required2](d, &t.Key, b.N)
+	gravenGetRequired2(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeHoldsRequired2 wire.Type
 
 // Γraven is for the runtime.
 func (*HoldsRequired2) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeHoldsRequired2, gravenPutHoldsRequired2, gravenGetHoldsRequired2)
+	return wire.Bind[HoldsRequired2](&gravenTypeHoldsRequired2, gravenPutHoldsRequired2, gravenPut1HoldsRequired2, gravenGet1HoldsRequired2)
 }
 
 func gravenBitsHoldsRequired2(x *HoldsRequired2) (b uint64) {
@@ -1101,13 +1334,13 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(HoldsRequired2)
 		}
-		b.Begin(i, row, tail, gravenBitsHoldsRequired2(x))
+		b.Bits(row, gravenBitsHoldsRequired2(x))
 		if v := x.One; v != nil {
 			tail = gravenPutRequired2(e, tail, []*Required2{v}, false)
 		}
@@ -1118,8 +1351,15 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1HoldsRequired2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutHoldsRequired2(e, tail, []*HoldsRequired2{m.(*HoldsRequired2)}, root)
 }
 
 func gravenGetHoldsRequired2(d *wire.Decoder, b *wire.Rows, xs []*HoldsRequired2) {
@@ -1127,7 +1367,7 @@ func gravenGetHoldsRequired2(d *wire.Decoder, b *wire.Rows, xs []*HoldsRequired2
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.One = wire.One(d, r, &s[0], gravenTypeRequired2.Of((*Required2)(nil)), gravenGetRequired2)
+			x.One = gravenOneRequired2(d, r, &s[0])
 		}
 		if r.Has(&s[1]) {
 			x.Text = d.StringPtr(r, &s[1])
@@ -1138,11 +1378,33 @@ func gravenGetHoldsRequired2(d *wire.Decoder, b *wire.Rows, xs []*HoldsRequired2
 	}
 }
 
+func gravenGet1HoldsRequired2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetHoldsRequired2(d, b, []*HoldsRequired2{m.(*HoldsRequired2)})
+}
+
+func gravenOneHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *HoldsRequired2 {
+	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*HoldsRequired2{wire.New[HoldsRequired2](d, &t.Key)}
+	gravenGetHoldsRequired2(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*HoldsRequired2 {
+	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[HoldsRequired2](d, &t.Key, b.N)
+	gravenGetHoldsRequired2(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeXGroup wire.Type
 
 // Γraven is for the runtime.
 func (*XGroup) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeXGroup, gravenPutXGroup, gravenGetXGroup)
+	return wire.Bind[XGroup](&gravenTypeXGroup, gravenPutXGroup, gravenPut1XGroup, gravenGet1XGroup)
 }
 
 func gravenBitsXGroup(x *XGroup) (b uint64) {
@@ -1165,21 +1427,28 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(XGroup)
 		}
-		b.Begin(i, row, tail, gravenBitsXGroup(x))
+		b.Bits(row, gravenBitsXGroup(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1XGroup(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutXGroup(e, tail, []*XGroup{m.(*XGroup)}, root)
 }
 
 func gravenGetXGroup(d *wire.Decoder, b *wire.Rows, xs []*XGroup) {
@@ -1195,11 +1464,33 @@ func gravenGetXGroup(d *wire.Decoder, b *wire.Rows, xs []*XGroup) {
 	}
 }
 
+func gravenGet1XGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetXGroup(d, b, []*XGroup{m.(*XGroup)})
+}
+
+func gravenOneXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *XGroup {
+	t := gravenTypeXGroup.Of((*XGroup)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*XGroup{wire.New[XGroup](d, &t.Key)}
+	gravenGetXGroup(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
+	t := gravenTypeXGroup.Of((*XGroup)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[XGroup](d, &t.Key, b.N)
+	gravenGetXGroup(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeScope2 wire.Type
 
 // Γraven is for the runtime.
 func (*Scope2) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeScope2, gravenPutScope2, gravenGetScope2)
+	return wire.Bind[Scope2](&gravenTypeScope2, gravenPutScope2, gravenPut1Scope2, gravenGet1Scope2)
 }
 
 func gravenBitsScope2(x *Scope2) (b uint64) {
@@ -1222,18 +1513,25 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Scope2)
 		}
-		b.Begin(i, row, tail, gravenBitsScope2(x))
+		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Scope2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutScope2(e, tail, []*Scope2{m.(*Scope2)}, root)
 }
 
 func gravenGetScope2(d *wire.Decoder, b *wire.Rows, xs []*Scope2) {
@@ -1247,4 +1545,26 @@ func gravenGetScope2(d *wire.Decoder, b *wire.Rows, xs []*Scope2) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Scope2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetScope2(d, b, []*Scope2{m.(*Scope2)})
+}
+
+func gravenOneScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scope2 {
+	t := gravenTypeScope2.Of((*Scope2)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Scope2{wire.New[Scope2](d, &t.Key)}
+	gravenGetScope2(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scope2 {
+	t := gravenTypeScope2.Of((*Scope2)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Scope2](d, &t.Key, b.N)
+	gravenGetScope2(d, &b, xs)
+	d.Close()
+	return xs
 }

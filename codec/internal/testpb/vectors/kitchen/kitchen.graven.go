@@ -5,6 +5,7 @@ package kitchen
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -18,7 +19,7 @@ var gravenTypeScalars wire.Type
 
 // Γraven is for the runtime.
 func (*Scalars) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeScalars, gravenPutScalars, gravenGetScalars)
+	return wire.Bind[Scalars](&gravenTypeScalars, gravenPutScalars, gravenPut1Scalars, gravenGet1Scalars)
 }
 
 func gravenBitsScalars(x *Scalars) (b uint64) {
@@ -57,13 +58,13 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[16]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[16]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Scalars)
 		}
-		b.Begin(i, row, tail, gravenBitsScalars(x))
+		b.Bits(row, gravenBitsScalars(x))
 		out.F64(row, o[0], x.F1)
 		out.F32(row, o[1], x.F2)
 		out.U32(row, o[2], uint32(x.F3))
@@ -83,8 +84,15 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 		out.U32(row, o[15], uint32(x.F16))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Scalars(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutScalars(e, tail, []*Scalars{m.(*Scalars)}, root)
 }
 
 func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
@@ -115,11 +123,33 @@ func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
 	}
 }
 
+func gravenGet1Scalars(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetScalars(d, b, []*Scalars{m.(*Scalars)})
+}
+
+func gravenOneScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scalars {
+	t := gravenTypeScalars.Of((*Scalars)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Scalars{wire.New[Scalars](d, &t.Key)}
+	gravenGetScalars(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
+	t := gravenTypeScalars.Of((*Scalars)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Scalars](d, &t.Key, b.N)
+	gravenGetScalars(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeOptionals wire.Type
 
 // Γraven is for the runtime.
 func (*Optionals) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeOptionals, gravenPutOptionals, gravenGetOptionals)
+	return wire.Bind[Optionals](&gravenTypeOptionals, gravenPutOptionals, gravenPut1Optionals, gravenGet1Optionals)
 }
 
 func gravenBitsOptionals(x *Optionals) (b uint64) {
@@ -152,13 +182,13 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[10]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[10]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Optionals)
 		}
-		b.Begin(i, row, tail, gravenBitsOptionals(x))
+		b.Bits(row, gravenBitsOptionals(x))
 		out.F64(row, o[0], wire.Deref(x.F1))
 		out.F32(row, o[1], wire.Deref(x.F2))
 		out.U32(row, o[2], uint32(wire.Deref(x.F3)))
@@ -174,8 +204,15 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 		out.U32(row, o[9], uint32(wire.Deref(x.F16)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Optionals(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutOptionals(e, tail, []*Optionals{m.(*Optionals)}, root)
 }
 
 func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
@@ -218,11 +255,33 @@ func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
 	}
 }
 
+func gravenGet1Optionals(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetOptionals(d, b, []*Optionals{m.(*Optionals)})
+}
+
+func gravenOneOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) *Optionals {
+	t := gravenTypeOptionals.Of((*Optionals)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Optionals{wire.New[Optionals](d, &t.Key)}
+	gravenGetOptionals(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals {
+	t := gravenTypeOptionals.Of((*Optionals)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Optionals](d, &t.Key, b.N)
+	gravenGetOptionals(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRepeateds wire.Type
 
 // Γraven is for the runtime.
 func (*Repeateds) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRepeateds, gravenPutRepeateds, gravenGetRepeateds)
+	return wire.Bind[Repeateds](&gravenTypeRepeateds, gravenPutRepeateds, gravenPut1Repeateds, gravenGet1Repeateds)
 }
 
 func gravenBitsRepeateds(x *Repeateds) (b uint64) {
@@ -256,13 +315,13 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[12]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[12]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Repeateds)
 		}
-		b.Begin(i, row, tail, gravenBitsRepeateds(x))
+		b.Bits(row, gravenBitsRepeateds(x))
 		tail = wire.Numbers(e, tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.F2)
@@ -293,8 +352,15 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Repeateds(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRepeateds(e, tail, []*Repeateds{m.(*Repeateds)}, root)
 }
 
 func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
@@ -332,15 +398,37 @@ func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
 			x.F16 = wire.GetNumbers[Color](d, r, &s[9])
 		}
 		if r.Has(&s[10]) {
-			x.F17 = wire.List(d, r, &s[10], gravenTypeScalars.Of((*Scalars)(nil)), gravenGetScalars)
+			x.F17 = gravenListScalars(d, r, &s[10])
 		}
 		if r.Has(&s[11]) {
-			x.F18 = wire.List(d, r, &s[11], gravenTypeEmpty.Of((*Empty)(nil)), gravenGetEmpty)
+			x.F18 = gravenListEmpty(d, r, &s[11])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Repeateds(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRepeateds(d, b, []*Repeateds{m.(*Repeateds)})
+}
+
+func gravenOneRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) *Repeateds {
+	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Repeateds{wire.New[Repeateds](d, &t.Key)}
+	gravenGetRepeateds(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds {
+	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Repeateds](d, &t.Key, b.N)
+	gravenGetRepeateds(d, &b, xs)
+	d.Close()
+	return xs
 }
 
 var gravenTypeMaps wire.Type
@@ -359,7 +447,7 @@ var gravenMapMaps_6 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Maps) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeMaps, gravenPutMaps, gravenGetMaps)
+	return wire.Bind[Maps](&gravenTypeMaps, gravenPutMaps, gravenPut1Maps, gravenGet1Maps)
 }
 
 func gravenBitsMaps(x *Maps) (b uint64) {
@@ -387,13 +475,13 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Maps)
 		}
-		b.Begin(i, row, tail, gravenBitsMaps(x))
+		b.Bits(row, gravenBitsMaps(x))
 		tail = wire.StringMap(e, tail, &gravenMapMaps_1, t, 1, x.F1, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapMaps_2, t, 2, x.F2, wire.PutF64)
@@ -408,8 +496,15 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Maps(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutMaps(e, tail, []*Maps{m.(*Maps)}, root)
 }
 
 func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
@@ -441,11 +536,33 @@ func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
 	}
 }
 
+func gravenGet1Maps(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetMaps(d, b, []*Maps{m.(*Maps)})
+}
+
+func gravenOneMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) *Maps {
+	t := gravenTypeMaps.Of((*Maps)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Maps{wire.New[Maps](d, &t.Key)}
+	gravenGetMaps(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
+	t := gravenTypeMaps.Of((*Maps)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Maps](d, &t.Key, b.N)
+	gravenGetMaps(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEmpty wire.Type
 
 // Γraven is for the runtime.
 func (*Empty) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEmpty, gravenPutEmpty, gravenGetEmpty)
+	return wire.Bind[Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
 
 func gravenBitsEmpty(x *Empty) (b uint64) {
@@ -464,16 +581,23 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Empty)
 		}
-		b.Begin(i, row, tail, gravenBitsEmpty(x))
+		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Empty(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEmpty(e, tail, []*Empty{m.(*Empty)}, root)
 }
 
 func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
@@ -484,11 +608,33 @@ func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
 	}
 }
 
+func gravenGet1Empty(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEmpty(d, b, []*Empty{m.(*Empty)})
+}
+
+func gravenOneEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty {
+	t := gravenTypeEmpty.Of((*Empty)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Empty{wire.New[Empty](d, &t.Key)}
+	gravenGetEmpty(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
+	t := gravenTypeEmpty.Of((*Empty)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Empty](d, &t.Key, b.N)
+	gravenGetEmpty(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNode wire.Type
 
 // Γraven is for the runtime.
 func (*Node) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNode, gravenPutNode, gravenGetNode)
+	return wire.Bind[Node](&gravenTypeNode, gravenPutNode, gravenPut1Node, gravenGet1Node)
 }
 
 func gravenBitsNode(x *Node) (b uint64) {
@@ -514,13 +660,13 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Node)
 		}
-		b.Begin(i, row, tail, gravenBitsNode(x))
+		b.Bits(row, gravenBitsNode(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
 		if v := x.Left; v != nil {
@@ -537,8 +683,15 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Node(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNode(e, tail, []*Node{m.(*Node)}, root)
 }
 
 func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
@@ -547,18 +700,40 @@ func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
 		r := b.Row(i)
 		x.Name = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			x.Left = wire.One(d, r, &s[1], gravenTypeNode.Of((*Node)(nil)), gravenGetNode)
+			x.Left = gravenOneNode(d, r, &s[1])
 		}
 		if r.Has(&s[2]) {
-			x.Right = wire.One(d, r, &s[2], gravenTypeNode.Of((*Node)(nil)), gravenGetNode)
+			x.Right = gravenOneNode(d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
-			x.Children = wire.List(d, r, &s[3], gravenTypeNode.Of((*Node)(nil)), gravenGetNode)
+			x.Children = gravenListNode(d, r, &s[3])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Node(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNode(d, b, []*Node{m.(*Node)})
+}
+
+func gravenOneNode(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node {
+	t := gravenTypeNode.Of((*Node)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Node{wire.New[Node](d, &t.Key)}
+	gravenGetNode(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
+	t := gravenTypeNode.Of((*Node)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Node](d, &t.Key, b.N)
+	gravenGetNode(d, &b, xs)
+	d.Close()
+	return xs
 }
 
 var gravenTypeChoice wire.Type
@@ -579,7 +754,7 @@ var gravenKeyChoice_Color wire.Key
 
 // Γraven is for the runtime.
 func (*Choice) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeChoice, gravenPutChoice, gravenGetChoice)
+	return wire.Bind[Choice](&gravenTypeChoice, gravenPutChoice, gravenPut1Choice, gravenGet1Choice)
 }
 
 func gravenBitsChoice(x *Choice) (b uint64) {
@@ -622,13 +797,13 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[9]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[9]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Choice)
 		}
-		b.Begin(i, row, tail, gravenBitsChoice(x))
+		b.Bits(row, gravenBitsChoice(x))
 		tail = e.String(tail, x.Before)
 		out.End(row, o[0], tail-b.Tail)
 		if v, _ := x.Kind.(*Choice_Number); v != nil {
@@ -657,8 +832,15 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Choice(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutChoice(e, tail, []*Choice{m.(*Choice)}, root)
 }
 
 func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
@@ -688,12 +870,12 @@ func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 		}
 		if r.Has(&s[5]) {
 			v := wire.New[Choice_Empty](d, &gravenKeyChoice_Empty)
-			v.Empty = wire.One(d, r, &s[5], gravenTypeEmpty.Of((*Empty)(nil)), gravenGetEmpty)
+			v.Empty = gravenOneEmpty(d, r, &s[5])
 			x.Kind = v
 		}
 		if r.Has(&s[6]) {
 			v := wire.New[Choice_Node](d, &gravenKeyChoice_Node)
-			v.Node = wire.One(d, r, &s[6], gravenTypeNode.Of((*Node)(nil)), gravenGetNode)
+			v.Node = gravenOneNode(d, r, &s[6])
 			x.Kind = v
 		}
 		if r.Has(&s[7]) {
@@ -708,11 +890,33 @@ func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 	}
 }
 
+func gravenGet1Choice(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetChoice(d, b, []*Choice{m.(*Choice)})
+}
+
+func gravenOneChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) *Choice {
+	t := gravenTypeChoice.Of((*Choice)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Choice{wire.New[Choice](d, &t.Key)}
+	gravenGetChoice(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
+	t := gravenTypeChoice.Of((*Choice)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Choice](d, &t.Key, b.N)
+	gravenGetChoice(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeNarrow wire.Type
 
 // Γraven is for the runtime.
 func (*Narrow) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeNarrow, gravenPutNarrow, gravenGetNarrow)
+	return wire.Bind[Narrow](&gravenTypeNarrow, gravenPutNarrow, gravenPut1Narrow, gravenGet1Narrow)
 }
 
 func gravenBitsNarrow(x *Narrow) (b uint64) {
@@ -742,13 +946,13 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[8]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[8]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Narrow)
 		}
-		b.Begin(i, row, tail, gravenBitsNarrow(x))
+		b.Bits(row, gravenBitsNarrow(x))
 		e.Fail(wire.WideU(x.U8, 8))
 		out.U8(row, o[0], uint8(x.U8))
 		e.Fail(wire.WideS(x.I8, 8))
@@ -767,8 +971,15 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 		out.U8(row, o[7], uint8(wire.Deref(x.Opt)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Narrow(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutNarrow(e, tail, []*Narrow{m.(*Narrow)}, root)
 }
 
 func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
@@ -793,12 +1004,36 @@ func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
 	}
 }
 
+func gravenGet1Narrow(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetNarrow(d, b, []*Narrow{m.(*Narrow)})
+}
+
+func gravenOneNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrow {
+	t := gravenTypeNarrow.Of((*Narrow)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Narrow{wire.New[Narrow](d, &t.Key)}
+	gravenGetNarrow(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
+	t := gravenTypeNarrow.Of((*Narrow)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Narrow](d, &t.Key, b.N)
+	gravenGetNarrow(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypePoint wire.Type
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypePoint, gravenPutPoint, gravenGetPoint, gravenPackPoint, gravenUnpackPoint)
+	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
+
+var gravenZeroPoint Point
 
 func gravenBitsPoint(x *Point) (b uint64) {
 	if x == nil {
@@ -821,19 +1056,26 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Point)
 		}
-		b.Begin(i, row, tail, gravenBitsPoint(x))
+		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Point(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutPoint(e, tail, []*Point{m.(*Point)}, root)
 }
 
 func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
@@ -848,28 +1090,34 @@ func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 	}
 }
 
-func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
-	out := e.Packer()
-	if x == nil {
-		out.Zero(at, 16)
-		return
-	}
-	out.F64(at+0, x.X)
-	out.F64(at+8, x.Y)
-	e.Unknown(len(x.unknownFields))
+func gravenGet1Point(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetPoint(d, b, []*Point{m.(*Point)})
 }
 
-func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) {
+func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
+	if x == nil {
+		x = &gravenZeroPoint
+	}
+	out := e.Packer()
+	out.F64(at+0, x.X)
+	out.F64(at+8, x.Y)
+	e.Unstorable |= len(x.unknownFields)
+}
+
+func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	x.X = p.F64(0)
 	x.Y = p.F64(8)
+	return x
 }
 
 var gravenTypeTriangle wire.Type
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeTriangle, gravenPutTriangle, gravenGetTriangle, gravenPackTriangle, gravenUnpackTriangle)
+	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
+
+var gravenZeroTriangle Triangle
 
 func gravenBitsTriangle(x *Triangle) (b uint64) {
 	if x == nil {
@@ -896,13 +1144,13 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Triangle)
 		}
-		b.Begin(i, row, tail, gravenBitsTriangle(x))
+		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.A)
 		}
@@ -916,22 +1164,32 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		out.U8(row, o[3], uint8(x.Tag))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTriangle(e, tail, []*Triangle{m.(*Triangle)}, root)
+}
+
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[5]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab2 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab3 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
+			x.A = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		if r.Has(&s[1]) {
-			x.B = wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
+			x.B = gravenUnpackPoint(d, r.Unpack(&s[1]), slab2.New(d))
 		}
 		if r.Has(&s[2]) {
-			x.C = wire.UnpackOne(d, r.Unpack(&s[2]), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
+			x.C = gravenUnpackPoint(d, r.Unpack(&s[2]), slab3.New(d))
 		}
 		x.Tag = uint32(r.U8(&s[3]))
 		x.Lit = r.Bool(&s[4])
@@ -941,27 +1199,31 @@ func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	}
 }
 
+func gravenGet1Triangle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTriangle(d, b, []*Triangle{m.(*Triangle)})
+}
+
 func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 50)
-		return
+		x = &gravenZeroTriangle
 	}
+	out := e.Packer()
 	gravenPackPoint(e, at+0, x.A)
 	gravenPackPoint(e, at+16, x.B)
 	gravenPackPoint(e, at+32, x.C)
 	e.Fail(wire.WideU(x.Tag, 8))
 	out.U8(at+48, uint8(x.Tag))
 	out.Bool(at+49, x.Lit)
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) {
-	x.A = wire.UnpackOne(d, p.At(0), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
-	x.B = wire.UnpackOne(d, p.At(16), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
-	x.C = wire.UnpackOne(d, p.At(32), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
+func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
+	x.A = gravenUnpackPoint(d, p.At(0), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.B = gravenUnpackPoint(d, p.At(16), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.C = gravenUnpackPoint(d, p.At(32), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
 	x.Tag = uint32(p.U8(48))
 	x.Lit = p.Bool(49)
+	return x
 }
 
 var gravenTypeMesh wire.Type
@@ -970,7 +1232,7 @@ var gravenMapMesh_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeMesh, gravenPutMesh, gravenGetMesh)
+	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
 
 func gravenBitsMesh(x *Mesh) (b uint64) {
@@ -995,13 +1257,13 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Mesh)
 		}
-		b.Begin(i, row, tail, gravenBitsMesh(x))
+		b.Bits(row, gravenBitsMesh(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.Origin)
 		}
@@ -1011,17 +1273,25 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Mesh(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutMesh(e, tail, []*Mesh{m.(*Mesh)}, root)
 }
 
 func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	s := (*[3]wire.Slot)(b.Slots)
 	t := gravenTypeMesh.Of((*Mesh)(nil))
+	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Origin = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypePoint.Of((*Point)(nil)).Key, gravenUnpackPoint)
+			x.Origin = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		if r.Has(&s[1]) {
 			x.Triangles = wire.UnpackList(d, r, &s[1], &gravenTypeTriangle.Of((*Triangle)(nil)).Key, 50, gravenUnpackTriangle)
@@ -1035,11 +1305,33 @@ func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	}
 }
 
+func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
+}
+
+func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
+	t := gravenTypeMesh.Of((*Mesh)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
+	gravenGetMesh(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
+	t := gravenTypeMesh.Of((*Mesh)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
+	gravenGetMesh(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeSparse wire.Type
 
 // Γraven is for the runtime.
 func (*Sparse) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeSparse, gravenPutSparse, gravenGetSparse)
+	return wire.Bind[Sparse](&gravenTypeSparse, gravenPutSparse, gravenPut1Sparse, gravenGet1Sparse)
 }
 
 func gravenBitsSparse(x *Sparse) (b uint64) {
@@ -1068,13 +1360,13 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Sparse)
 		}
-		b.Begin(i, row, tail, gravenBitsSparse(x))
+		b.Bits(row, gravenBitsSparse(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U64(row, o[1], uint64(x.M))
 		tail = e.String(tail, x.Near)
@@ -1087,8 +1379,15 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 		}
 		out.End(row, o[5], tail-b.Tail)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Sparse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSparse(e, tail, []*Sparse{m.(*Sparse)}, root)
 }
 
 func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
@@ -1101,7 +1400,7 @@ func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 		x.Z = d.String(r, &s[3])
 		x.Far = r.Bool(&s[4])
 		if r.Has(&s[5]) {
-			x.Farther = wire.One(d, r, &s[5], gravenTypeEmpty.Of((*Empty)(nil)), gravenGetEmpty)
+			x.Farther = gravenOneEmpty(d, r, &s[5])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -1109,11 +1408,33 @@ func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 	}
 }
 
+func gravenGet1Sparse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSparse(d, b, []*Sparse{m.(*Sparse)})
+}
+
+func gravenOneSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) *Sparse {
+	t := gravenTypeSparse.Of((*Sparse)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Sparse{wire.New[Sparse](d, &t.Key)}
+	gravenGetSparse(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
+	t := gravenTypeSparse.Of((*Sparse)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Sparse](d, &t.Key, b.N)
+	gravenGetSparse(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeWide wire.Type
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeWide, gravenPutWide, gravenGetWide)
+	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
 
 func gravenBitsWide(x *Wide) (b uint64) {
@@ -1150,13 +1471,13 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[15]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[15]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Wide)
 		}
-		b.Begin(i, row, tail, gravenBitsWide(x))
+		b.Bits(row, gravenBitsWide(x))
 		out.U64(row, o[0], uint64(x.F1))
 		out.U64(row, o[1], uint64(x.F2))
 		out.U64(row, o[2], uint64(x.F3))
@@ -1184,8 +1505,15 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Wide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutWide(e, tail, []*Wide{m.(*Wide)}, root)
 }
 
 func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
@@ -1206,13 +1534,35 @@ func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 		x.F12 = r.U32(&s[11])
 		x.F13 = r.U32(&s[12])
 		if r.Has(&s[13]) {
-			x.Child = wire.One(d, r, &s[13], gravenTypeWide.Of((*Wide)(nil)), gravenGetWide)
+			x.Child = gravenOneWide(d, r, &s[13])
 		}
 		if r.Has(&s[14]) {
-			x.Kids = wire.List(d, r, &s[14], gravenTypeWide.Of((*Wide)(nil)), gravenGetWide)
+			x.Kids = gravenListWide(d, r, &s[14])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetWide(d, b, []*Wide{m.(*Wide)})
+}
+
+func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
+	t := gravenTypeWide.Of((*Wide)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
+	gravenGetWide(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
+	t := gravenTypeWide.Of((*Wide)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Wide](d, &t.Key, b.N)
+	gravenGetWide(d, &b, xs)
+	d.Close()
+	return xs
 }

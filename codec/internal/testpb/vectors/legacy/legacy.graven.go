@@ -5,6 +5,7 @@ package legacy
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -17,7 +18,7 @@ var gravenTypeRecord wire.Type
 
 // Γraven is for the runtime.
 func (*Record) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRecord, gravenPutRecord, gravenGetRecord)
+	return wire.Bind[Record](&gravenTypeRecord, gravenPutRecord, gravenPut1Record, gravenGet1Record)
 }
 
 func gravenBitsRecord(x *Record) (b uint64) {
@@ -47,13 +48,13 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[8]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[8]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Record)
 		}
-		b.Begin(i, row, tail, gravenBitsRecord(x))
+		b.Bits(row, gravenBitsRecord(x))
 		if v := x.Key; v != nil {
 			tail = e.Text(tail, *v)
 		}
@@ -78,8 +79,15 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 		out.End(row, o[7], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Record(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRecord(e, tail, []*Record{m.(*Record)}, root)
 }
 
 func gravenGetRecord(d *wire.Decoder, b *wire.Rows, xs []*Record) {
@@ -96,10 +104,10 @@ func gravenGetRecord(d *wire.Decoder, b *wire.Rows, xs []*Record) {
 			x.Level = wire.Enum(d, Level(int32(r.U32(&s[2]))))
 		}
 		if r.Has(&s[3]) {
-			x.Detail = wire.One(d, r, &s[3], gravenTypeRecord_Detail.Of((*Record_Detail)(nil)), gravenGetRecord_Detail)
+			x.Detail = gravenOneRecord_Detail(d, r, &s[3])
 		}
 		if r.Has(&s[4]) {
-			x.Item = wire.List(d, r, &s[4], gravenTypeRecord_Item.Of((*Record_Item)(nil)), gravenGetRecord_Item)
+			x.Item = gravenListRecord_Item(d, r, &s[4])
 		}
 		if r.Has(&s[5]) {
 			x.PackedNot = wire.GetNumbers[int32](d, r, &s[5])
@@ -116,11 +124,33 @@ func gravenGetRecord(d *wire.Decoder, b *wire.Rows, xs []*Record) {
 	}
 }
 
+func gravenGet1Record(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRecord(d, b, []*Record{m.(*Record)})
+}
+
+func gravenOneRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record {
+	t := gravenTypeRecord.Of((*Record)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Record{wire.New[Record](d, &t.Key)}
+	gravenGetRecord(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record {
+	t := gravenTypeRecord.Of((*Record)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Record](d, &t.Key, b.N)
+	gravenGetRecord(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRecord_Detail wire.Type
 
 // Γraven is for the runtime.
 func (*Record_Detail) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRecord_Detail, gravenPutRecord_Detail, gravenGetRecord_Detail)
+	return wire.Bind[Record_Detail](&gravenTypeRecord_Detail, gravenPutRecord_Detail, gravenPut1Record_Detail, gravenGet1Record_Detail)
 }
 
 func gravenBitsRecord_Detail(x *Record_Detail) (b uint64) {
@@ -143,21 +173,28 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Record_Detail)
 		}
-		b.Begin(i, row, tail, gravenBitsRecord_Detail(x))
+		b.Bits(row, gravenBitsRecord_Detail(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Record_Detail(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRecord_Detail(e, tail, []*Record_Detail{m.(*Record_Detail)}, root)
 }
 
 func gravenGetRecord_Detail(d *wire.Decoder, b *wire.Rows, xs []*Record_Detail) {
@@ -173,11 +210,33 @@ func gravenGetRecord_Detail(d *wire.Decoder, b *wire.Rows, xs []*Record_Detail) 
 	}
 }
 
+func gravenGet1Record_Detail(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRecord_Detail(d, b, []*Record_Detail{m.(*Record_Detail)})
+}
+
+func gravenOneRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Detail {
+	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Record_Detail{wire.New[Record_Detail](d, &t.Key)}
+	gravenGetRecord_Detail(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Detail {
+	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Record_Detail](d, &t.Key, b.N)
+	gravenGetRecord_Detail(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRecord_Item wire.Type
 
 // Γraven is for the runtime.
 func (*Record_Item) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRecord_Item, gravenPutRecord_Item, gravenGetRecord_Item)
+	return wire.Bind[Record_Item](&gravenTypeRecord_Item, gravenPutRecord_Item, gravenPut1Record_Item, gravenGet1Record_Item)
 }
 
 func gravenBitsRecord_Item(x *Record_Item) (b uint64) {
@@ -200,18 +259,25 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Record_Item)
 		}
-		b.Begin(i, row, tail, gravenBitsRecord_Item(x))
+		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Record_Item(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRecord_Item(e, tail, []*Record_Item{m.(*Record_Item)}, root)
 }
 
 func gravenGetRecord_Item(d *wire.Decoder, b *wire.Rows, xs []*Record_Item) {
@@ -225,4 +291,26 @@ func gravenGetRecord_Item(d *wire.Decoder, b *wire.Rows, xs []*Record_Item) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Record_Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRecord_Item(d, b, []*Record_Item{m.(*Record_Item)})
+}
+
+func gravenOneRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Item {
+	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Record_Item{wire.New[Record_Item](d, &t.Key)}
+	gravenGetRecord_Item(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Item {
+	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Record_Item](d, &t.Key, b.N)
+	gravenGetRecord_Item(d, &b, xs)
+	d.Close()
+	return xs
 }
