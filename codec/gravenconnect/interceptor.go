@@ -66,10 +66,9 @@ func (i *interceptor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		clear(req.Header())
 		maps.Copy(req.Header(), header)
 		res, again := inProtobuf()
-		if again != nil && judge(again) == unread {
-			return nil, noCodec(host, method, hintOption, err)
+		if again == nil || judge(again) == unknown {
+			i.fallback.Add(host)
 		}
-		i.fallback.Add(host)
 		return res, again
 	}
 }
@@ -185,9 +184,8 @@ func (w *watchedConn) Receive(m any) error {
 	}
 	w.first.CloseResponse()
 	again := w.stream.Current().Receive(m)
-	if again != nil && judge(again) == unread {
-		return noCodec(host, method, hintOption, err)
+	if again == nil || judge(again) == unknown {
+		memory.Add(host)
 	}
-	memory.Add(host)
 	return again
 }

@@ -118,10 +118,10 @@ func (d *dialOptions) unary(ctx context.Context, method string, req, reply any, 
 		again := invoke(ctx, method, req, reply, cc, inProtobuf(opts)...)
 		if again == nil || judge(status.Convert(again)) == unknown {
 			d.remember(target)
-			return again
 		}
+		return again
 	}
-	return &noCodecError{target: target, method: method, said: said}
+	return d.noCodec(target, method, said)
 }
 
 func (d *dialOptions) remember(target string) {

@@ -24,12 +24,12 @@ import (
 )
 
 // checkNoCodec looks for all that the error of a server without the codec has to say.
-func checkNoCodec(t *testing.T, err error, target string) {
+func checkNoCodec(t *testing.T, err error, target, hint string) {
 	t.Helper()
 	if !errors.Is(err, ErrNoCodec) || status.Code(err) != codes.Unimplemented {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{`import _ "github.com/graven-rpc/graven/codec/gravengrpc"`, target, "WithFallback", "/test.Echo/"} {
+	for _, want := range []string{`import _ "github.com/graven-rpc/graven/codec/gravengrpc"`, target, hint, "/test.Echo/"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q: %v", want, err)
 		}
@@ -94,7 +94,7 @@ func TestServerWithoutCodec(t *testing.T) {
 			m := wrapperspb.Bytes([]byte("hello"))
 			got := new(wrapperspb.BytesValue)
 			for range 2 { // nothing is remembered
-				checkNoCodec(t, cc.Invoke(testContext(t), unaryMethod, m, got), addr)
+				checkNoCodec(t, cc.Invoke(testContext(t), unaryMethod, m, got), addr, hintOption)
 			}
 			for desc, method := range map[*grpc.StreamDesc]string{serverDesc: serverMethod, clientDesc: clientMethod, bidiDesc: bidiMethod} {
 				s, err := cc.NewStream(testContext(t), desc, method)
@@ -107,7 +107,7 @@ func TestServerWithoutCodec(t *testing.T) {
 				if err := s.CloseSend(); err != nil {
 					t.Fatal(err)
 				}
-				checkNoCodec(t, s.RecvMsg(got), addr)
+				checkNoCodec(t, s.RecvMsg(got), addr, hintOption)
 			}
 			// The next call may be made in protobuf by hand.
 			mustEcho(t, cc, []byte("hello"), grpc.CallContentSubtype("proto"))
@@ -243,7 +243,7 @@ func TestFallbackTooLate(t *testing.T) {
 	if err != io.EOF || sent < fallback.MaxResend {
 		t.Errorf("after %d messages: %v", sent, err)
 	}
-	checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr)
+	checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr, hintNext)
 	if n := e.calls.Load(); n != 0 {
 		t.Errorf("a handler got %d messages", n)
 	}
@@ -258,7 +258,7 @@ func TestFallbackTooLate(t *testing.T) {
 	if err := errors.Join(p.Encode(s, wrapperspb.Bytes([]byte("x"))), s.SendMsg(p), s.CloseSend()); err != nil {
 		t.Fatal(err)
 	}
-	checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr)
+	checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr, hintNext)
 	checkStreams(t, cc, []byte("next"))
 }
 
@@ -271,28 +271,28 @@ func TestAnswerInProtobuf(t *testing.T) {
 		return s.SendMsg(wrapperspb.Bytes([]byte("hello")))
 	}}
 	addr := serveWithoutCodec(t, e)
-	for _, opts := range [][]DialOption{nil, {WithFallback()}} {
+	for hint, opts := range map[string][]DialOption{hintOption: nil, hintNext: {WithFallback()}} {
 		cc := dialGraven(t, addr, opts...)
-		checkNoCodec(t, cc.Invoke(testContext(t), unaryMethod, nil, new(wrapperspb.BytesValue)), addr)
+		checkNoCodec(t, cc.Invoke(testContext(t), unaryMethod, nil, new(wrapperspb.BytesValue)), addr, hint)
 		if n := e.calls.Swap(0); n != 1 {
 			t.Errorf("the handler was called %d times", n)
 		}
 		reply := new(wrapperspb.BytesValue)
 		err := cc.Invoke(testContext(t), unaryMethod, nil, reply)
 		if opts == nil {
-			checkNoCodec(t, err, addr)
+			checkNoCodec(t, err, addr, hint)
 		} else if err != nil || string(reply.Value) != "done" {
 			t.Errorf("the next call: %q, %v", reply.Value, err)
 		}
 		e.calls.Store(0)
 	}
-	for _, opts := range [][]DialOption{nil, {WithFallback()}} {
+	for hint, opts := range map[string][]DialOption{hintOption: nil, hintNext: {WithFallback()}} {
 		cc := dialGraven(t, addr, opts...)
 		s, err := cc.NewStream(testContext(t), bidiDesc, bidiMethod)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr)
+		checkNoCodec(t, s.RecvMsg(new(wrapperspb.BytesValue)), addr, hint)
 	}
 }
 
@@ -426,5 +426,38 @@ func TestHeaderAndTrailerOfReopenedStream(t *testing.T) {
 	}
 	if err := s.RecvMsg(m); err != io.EOF || len(s.Trailer().Get("trail")) != 1 || s.Context() == nil {
 		t.Errorf("%v, trailer %v", err, s.Trailer())
+	}
+}
+
+// A server that can't read protobuf either: the client gets what a protobuf client
+// would, and remembers nothing.
+func TestFallbackFailsToo(t *testing.T) {
+	e := &echo{unary: func(context.Context, *wrapperspb.BytesValue) (*wrapperspb.BytesValue, error) {
+		return nil, status.Error(codes.Internal, "grpc: failed to unmarshal the received message: second")
+	}, bidi: func(s grpc.ServerStream) error {
+		if err := s.RecvMsg(new(wrapperspb.BytesValue)); err != nil {
+			return err
+		}
+		return status.Error(codes.Internal, "grpc: failed to unmarshal the received message: second")
+	}}
+	cc := dialGraven(t, serveWithoutCodec(t, e), WithFallback())
+	for range 2 {
+		err := cc.Invoke(testContext(t), unaryMethod, wrapperspb.Bytes([]byte("x")), new(wrapperspb.BytesValue))
+		if status.Code(err) != codes.Internal || !strings.HasSuffix(err.Error(), "second") {
+			t.Errorf("got %v", err)
+		}
+		if n := e.calls.Swap(0); n != 1 {
+			t.Errorf("the handler was called %d times", n)
+		}
+		s, err := cc.NewStream(testContext(t), bidiDesc, bidiMethod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.SendMsg(wrapperspb.Bytes([]byte("x"))), s.CloseSend()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RecvMsg(new(wrapperspb.BytesValue)); !strings.HasSuffix(err.Error(), "second") {
+			t.Errorf("stream: %v", err)
+		}
 	}
 }

@@ -20,7 +20,23 @@ var ErrNoCodec = errors.New("the server does not speak Graven")
 type noCodecError struct {
 	target string
 	method string
+	hint   string
 	said   *status.Status
+}
+
+// What a client can do itself to go on in protobuf.
+const (
+	hintOption = "the client needs gravengrpc.WithFallback"
+	hintNext   = "the next call will be made in it, this one can't be repeated"
+)
+
+// noCodec is the error of a call whose server does not speak Graven.
+func (d *dialOptions) noCodec(target, method string, said *status.Status) error {
+	hint := hintOption
+	if d.fallback != nil {
+		hint = hintNext
+	}
+	return &noCodecError{target, method, hint, said}
 }
 
 func (e *noCodecError) Error() string { return e.GRPCStatus().Err().Error() }
@@ -33,8 +49,8 @@ func (e *noCodecError) Unwrap() error { return e.said.Err() }
 // GRPCStatus makes status.FromError and status.Code see the new message.
 func (e *noCodecError) GRPCStatus() *status.Status {
 	return status.New(codes.Unimplemented, fmt.Sprintf(
-		"graven: %v: the server of %s at %q has to import _ %q (Go), or the client has to dial with gravengrpc.WithFallback to go on in protobuf. The call failed with: %v: %s",
-		ErrNoCodec, e.method, e.target, "github.com/graven-rpc/graven/codec/gravengrpc", e.said.Code(), e.said.Message()))
+		"graven: %v: the server of %s at %q has to import _ %q (Go); to go on in protobuf, %s. The call failed with: %v: %s",
+		ErrNoCodec, e.method, e.target, "github.com/graven-rpc/graven/codec/gravengrpc", e.hint, e.said.Code(), e.said.Message()))
 }
 
 // verdict is what the status of a call tells about the server.

@@ -86,8 +86,8 @@ func (w *watchedStream) RecvMsg(m any) error {
 		err = w.s.Current().RecvMsg(m)
 		if err == nil || err == io.EOF || judge(status.Convert(err)) == unknown {
 			w.options.remember(w.target)
-			return err
 		}
+		return err
 	}
-	return &noCodecError{target: w.target, method: w.method, said: said}
+	return w.options.noCodec(w.target, w.method, said)
 }
