@@ -430,7 +430,7 @@ func TestHeaderAndTrailerOfReopenedStream(t *testing.T) {
 }
 
 // A server that can't read protobuf either: the client gets what a protobuf client
-// would, and remembers nothing.
+// would.
 func TestFallbackFailsToo(t *testing.T) {
 	e := &echo{unary: func(context.Context, *wrapperspb.BytesValue) (*wrapperspb.BytesValue, error) {
 		return nil, status.Error(codes.Internal, "grpc: failed to unmarshal the received message: second")
