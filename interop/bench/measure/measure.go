@@ -7,6 +7,8 @@ package measure
 import (
 	"runtime"
 	"time"
+
+	"github.com/graven-rpc/graven/interop/bench/cputime"
 )
 
 // Key says what a sample is of.
@@ -31,8 +33,8 @@ const (
 
 // Metrics of a sample.
 const (
-	Time   = "ns"     // nanoseconds an operation takes
-	CPU    = "cpu"    // nanoseconds of CPU time
+	Time   = "ns"     // nanoseconds an operation takes, of CPU time
+	CPU    = "cpu"    // nanoseconds of CPU time a call takes
 	Allocs = "allocs" // objects allocated
 	Bytes  = "bytes"  // bytes allocated; for sizes, bytes encoded
 	Zlib   = "zlib"   // bytes encoded and compressed
@@ -60,7 +62,8 @@ func (c cost) metrics() map[string]float64 {
 // long is how long an operation may take before it is run only once.
 const long = 200 * time.Millisecond
 
-// sample runs an operation, which run does n times, for about d.
+// sample runs an operation, which run does n times, for about d. Its time is CPU
+// time, which other processes on the machine disturb less than the time of day.
 func sample(d time.Duration, run func(n int)) cost {
 	n := 1
 	for {
@@ -81,9 +84,9 @@ func sample(d time.Duration, run func(n int)) cost {
 func timed(n int, run func(n int)) (cost, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start := cputime.Now()
 	run(n)
-	took := time.Since(start)
+	took := cputime.Now() - start
 	runtime.ReadMemStats(&after)
 	per := func(v uint64) float64 { return float64(v) / float64(n) }
 	return cost{float64(took) / float64(n), per(after.Mallocs - before.Mallocs), per(after.TotalAlloc - before.TotalAlloc)}, took

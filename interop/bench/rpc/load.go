@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/graven-rpc/graven/interop/bench/cputime"
 )
 
 // Load is what a run of calls or of streamed messages took. Client and server are
@@ -26,36 +27,20 @@ type usage struct {
 	memory runtime.MemStats
 }
 
-func now() (usage, error) {
+func now() usage {
 	var u usage
 	runtime.ReadMemStats(&u.memory)
-	var err error
-	if u.cpu, err = cpuTime(); err != nil {
-		return u, err
-	}
+	u.cpu = cputime.Now()
 	u.at = time.Now()
-	return u, nil
+	return u
 }
 
-func (u usage) since(n int) (Load, error) {
-	l := Load{N: n, Elapsed: time.Since(u.at)}
-	cpu, err := cpuTime()
-	if err != nil {
-		return l, err
-	}
-	l.CPU = cpu - u.cpu
+func (u usage) since(n int) Load {
+	l := Load{N: n, Elapsed: time.Since(u.at), CPU: cputime.Now() - u.cpu}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	l.Allocs, l.Bytes = m.Mallocs-u.memory.Mallocs, m.TotalAlloc-u.memory.TotalAlloc
-	return l, nil
-}
-
-func cpuTime() (time.Duration, error) {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		return 0, err
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), nil
+	return l
 }
 
 // WarmUp calls until a connection has its final window sizes and buffers: young
@@ -71,10 +56,7 @@ func (c *Conn) WarmUp(d time.Duration) error {
 
 // Throughput has callers call one after another for a while.
 func (c *Conn) Throughput(callers int, d time.Duration) (Load, error) {
-	u, err := now()
-	if err != nil {
-		return Load{}, err
-	}
+	u := now()
 	var n atomic.Int64
 	errs := make(chan error)
 	end := u.at.Add(d)
@@ -90,6 +72,7 @@ func (c *Conn) Throughput(callers int, d time.Duration) (Load, error) {
 			errs <- nil
 		}()
 	}
+	var err error
 	for range callers {
 		if e := <-errs; e != nil {
 			err = e
@@ -98,15 +81,12 @@ func (c *Conn) Throughput(callers int, d time.Duration) (Load, error) {
 	if err != nil {
 		return Load{}, err
 	}
-	return u.since(int(n.Load()))
+	return u.since(int(n.Load())), nil
 }
 
 // StreamFor has the server send streams of messages for a while.
 func (c *Conn) StreamFor(d time.Duration) (Load, error) {
-	u, err := now()
-	if err != nil {
-		return Load{}, err
-	}
+	u := now()
 	n := 0
 	for batch := 64; time.Since(u.at) < d; batch = min(2*batch, 4096) {
 		if err := c.Stream(batch, false); err != nil {
@@ -114,7 +94,7 @@ func (c *Conn) StreamFor(d time.Duration) (Load, error) {
 		}
 		n += batch
 	}
-	return u.since(n)
+	return u.since(n), nil
 }
 
 // Latencies starts calls at a constant rate for a while, whether or not earlier

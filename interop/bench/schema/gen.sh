@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes every generated file of this module anew. Needs Debian's
 # protobuf-compiler, flatbuffers-compiler and capnproto; the other generators are
-# built from go.mod, Graven's from the repository.
+# built from go.mod. Graven's own code is made by graven.sh.
 set -e
 cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)
@@ -9,16 +9,14 @@ trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp" google.golang.org/protobuf/cmd/protoc-gen-go \
   github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto \
   capnproto.org/go/capnp/v3/capnpc-go github.com/tinylib/msgp ./schema/musgen ./schema/otlpdesc
-(cd ../.. && go build -o "$tmp" ./protoc-gen-graven)
 export PATH=$tmp:$PATH
 mod=github.com/graven-rpc/graven/interop/bench
 
-# protobuf-go, vtprotobuf with a pool for every message type, and Graven.
-rm -f proto/*/v1/*.pb.go proto/*/v1/*.graven.go
+# protobuf-go, and vtprotobuf with a pool for every message type.
+rm -f proto/*/v1/*.pb.go
 for p in scenarios log mesh savedata; do
   pool=$(sed -n "s|^message \([A-Za-z0-9]*\) .*|--go-vtproto_opt=pool=$mod/proto/$p/v1.\1|p" proto/$p/v1/$p.proto)
   protoc -I proto -I ../../codec/proto --go_out=proto --go_opt=paths=source_relative \
-    --graven_out=proto --graven_opt=paths=source_relative \
     --go-vtproto_out=proto --go-vtproto_opt=paths=source_relative \
     --go-vtproto_opt=features=marshal+unmarshal+unmarshal_unsafe+size+pool $pool $p/v1/$p.proto
 done
@@ -30,11 +28,10 @@ files="opentelemetry/proto/common/v1/common.proto opentelemetry/proto/resource/v
   opentelemetry/proto/trace/v1/trace.proto"
 opts=""
 for f in $files; do
-  opts="$opts --go_opt=M$f=$mod/proto/otlp/v1;otlpv1 --go-vtproto_opt=M$f=$mod/proto/otlp/v1;otlpv1 --graven_opt=M$f=$mod/proto/otlp/v1;otlpv1"
+  opts="$opts --go_opt=M$f=$mod/proto/otlp/v1;otlpv1 --go-vtproto_opt=M$f=$mod/proto/otlp/v1;otlpv1"
 done
 pool=$(otlpdesc -names | sed "s|.*|--go-vtproto_opt=pool=$mod/proto/otlp/v1.&|")
 protoc --descriptor_set_in="$tmp/otlp.binpb" --go_out="$tmp" --go_opt=module=$mod \
-  --graven_out="$tmp" --graven_opt=module=$mod \
   --go-vtproto_out="$tmp" --go-vtproto_opt=module=$mod \
   --go-vtproto_opt=features=marshal+unmarshal+unmarshal_unsafe+size+pool $opts $pool $files
 mkdir -p proto/otlp/v1
@@ -62,4 +59,5 @@ done
 echo '}}' >> "$tmp/overlay.json"
 go run -overlay "$tmp/overlay.json" ./schema/musgen mus
 
-gofmt -w fb cp mus scenario proto
+gofmt -w fb cp mus scenario
+schema/graven.sh

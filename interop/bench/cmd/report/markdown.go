@@ -92,9 +92,9 @@ func (d *document) text(charts []chart) {
 }
 
 const explanation = `
-How to read this. Each time is the median of the passes, taken in several
-processes, in each of which the implementations take turns in an order of its
-own. Behind a time stands its ratio to protobuf-go's time for the same work
+How to read this. Each time is CPU time, the median of the passes, which are
+made in several processes, in each of which the implementations take turns in an
+order of its own. Behind a time stands its ratio to protobuf-go's time for the same work
 (update in place: to FlatBuffers'), the median of the passes' ratios: 0.25 is a
 quarter of the time. The spread, in the details, is half of the distance between
 the smallest and the largest of these ratios, and no less than 3 %: a

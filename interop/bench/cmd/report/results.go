@@ -9,6 +9,7 @@ import (
 
 	"github.com/graven-rpc/graven/interop/bench/measure"
 	"github.com/graven-rpc/graven/interop/bench/peer"
+	"github.com/graven-rpc/graven/interop/bench/peer/peers"
 	"github.com/graven-rpc/graven/interop/bench/rpc"
 )
 
@@ -112,10 +113,23 @@ func summarize(samples []measure.Sample) *results {
 		}
 		res.rows = append(res.rows, r)
 	}
+	slices.SortStableFunc(res.rows, func(a, b row) int { return cmp.Compare(peerOrder(a.Key), peerOrder(b.Key)) })
 	for i := range res.rows {
 		res.index[res.rows[i].Key] = &res.rows[i]
 	}
 	return res
+}
+
+// peerOrder is the place of a key's peer in the tables of codecs; passes take peers in
+// another order each.
+func peerOrder(k measure.Key) int {
+	if k.Part != measure.Codec {
+		return 0
+	}
+	if i := slices.IndexFunc(peers.All, func(p peer.Peer) bool { return p.Name == k.Peer }); i >= 0 {
+		return i
+	}
+	return len(peers.All)
 }
 
 func median(v []float64) float64 {

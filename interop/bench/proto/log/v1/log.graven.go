@@ -5,6 +5,7 @@ package logv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -17,7 +18,7 @@ var gravenTypeLogs wire.Type
 
 // Γraven is for the runtime.
 func (*Logs) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeLogs, gravenPutLogs, gravenGetLogs)
+	return wire.Bind[Logs](&gravenTypeLogs, gravenPutLogs, gravenPut1Logs, gravenGet1Logs)
 }
 
 func gravenBitsLogs(x *Logs) (b uint64) {
@@ -40,21 +41,28 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Logs)
 		}
-		b.Begin(i, row, tail, gravenBitsLogs(x))
+		b.Bits(row, gravenBitsLogs(x))
 		if len(x.Logs) != 0 {
 			tail = gravenPutLog(e, tail, x.Logs, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Logs(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutLogs(e, tail, []*Logs{m.(*Logs)}, root)
 }
 
 func gravenGetLogs(d *wire.Decoder, b *wire.Rows, xs []*Logs) {
@@ -62,7 +70,7 @@ func gravenGetLogs(d *wire.Decoder, b *wire.Rows, xs []*Logs) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Logs = wire.List(d, r, &s[0], gravenTypeLog.Of((*Log)(nil)), gravenGetLog)
+			x.Logs = gravenListLog(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -70,11 +78,33 @@ func gravenGetLogs(d *wire.Decoder, b *wire.Rows, xs []*Logs) {
 	}
 }
 
+func gravenGet1Logs(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetLogs(d, b, []*Logs{m.(*Logs)})
+}
+
+func gravenOneLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) *Logs {
+	t := gravenTypeLogs.Of((*Logs)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Logs{wire.New[Logs](d, &t.Key)}
+	gravenGetLogs(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Logs {
+	t := gravenTypeLogs.Of((*Logs)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Logs](d, &t.Key, b.N)
+	gravenGetLogs(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeLog wire.Type
 
 // Γraven is for the runtime.
 func (*Log) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeLog, gravenPutLog, gravenGetLog)
+	return wire.Bind[Log](&gravenTypeLog, gravenPutLog, gravenPut1Log, gravenGet1Log)
 }
 
 func gravenBitsLog(x *Log) (b uint64) {
@@ -103,13 +133,13 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[7]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[7]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Log)
 		}
-		b.Begin(i, row, tail, gravenBitsLog(x))
+		b.Bits(row, gravenBitsLog(x))
 		if o[0] != 0 {
 			gravenPackAddress(e, row+uint(o[0]), x.Address)
 		}
@@ -126,16 +156,24 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 		out.U64(row, o[6], uint64(x.Size))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Log(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutLog(e, tail, []*Log{m.(*Log)}, root)
+}
+
 func gravenGetLog(d *wire.Decoder, b *wire.Rows, xs []*Log) {
 	s := (*[7]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[Address](d, &gravenTypeAddress.Of((*Address)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Address = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypeAddress.Of((*Address)(nil)).Key, gravenUnpackAddress)
+			x.Address = gravenUnpackAddress(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		x.Identity = d.String(r, &s[1])
 		x.Userid = d.String(r, &s[2])
@@ -149,12 +187,36 @@ func gravenGetLog(d *wire.Decoder, b *wire.Rows, xs []*Log) {
 	}
 }
 
+func gravenGet1Log(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetLog(d, b, []*Log{m.(*Log)})
+}
+
+func gravenOneLog(d *wire.Decoder, r wire.Row, s *wire.Slot) *Log {
+	t := gravenTypeLog.Of((*Log)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Log{wire.New[Log](d, &t.Key)}
+	gravenGetLog(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
+	t := gravenTypeLog.Of((*Log)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Log](d, &t.Key, b.N)
+	gravenGetLog(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAddress wire.Type
 
 // Γraven is for the runtime.
 func (*Address) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeAddress, gravenPutAddress, gravenGetAddress, gravenPackAddress, gravenUnpackAddress)
+	return wire.BindInline[Address](&gravenTypeAddress, gravenPutAddress, gravenPut1Address, gravenGet1Address, gravenPackAddress, gravenUnpackAddress)
 }
+
+var gravenZeroAddress Address
 
 func gravenBitsAddress(x *Address) (b uint64) {
 	if x == nil {
@@ -179,13 +241,13 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Address)
 		}
-		b.Begin(i, row, tail, gravenBitsAddress(x))
+		b.Bits(row, gravenBitsAddress(x))
 		e.Fail(wire.WideU(x.X0, 8))
 		out.U8(row, o[0], uint8(x.X0))
 		e.Fail(wire.WideU(x.X1, 8))
@@ -196,8 +258,15 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 		out.U8(row, o[3], uint8(x.X3))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Address(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAddress(e, tail, []*Address{m.(*Address)}, root)
 }
 
 func gravenGetAddress(d *wire.Decoder, b *wire.Rows, xs []*Address) {
@@ -214,12 +283,15 @@ func gravenGetAddress(d *wire.Decoder, b *wire.Rows, xs []*Address) {
 	}
 }
 
+func gravenGet1Address(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAddress(d, b, []*Address{m.(*Address)})
+}
+
 func gravenPackAddress(e *wire.Encoder, at uint, x *Address) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 4)
-		return
+		x = &gravenZeroAddress
 	}
+	out := e.Packer()
 	e.Fail(wire.WideU(x.X0, 8))
 	out.U8(at+0, uint8(x.X0))
 	e.Fail(wire.WideU(x.X1, 8))
@@ -228,12 +300,13 @@ func gravenPackAddress(e *wire.Encoder, at uint, x *Address) {
 	out.U8(at+2, uint8(x.X2))
 	e.Fail(wire.WideU(x.X3, 8))
 	out.U8(at+3, uint8(x.X3))
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackAddress(d *wire.Decoder, p wire.Packed, x *Address) {
+func gravenUnpackAddress(d *wire.Decoder, p wire.Packed, x *Address) *Address {
 	x.X0 = uint32(p.U8(0))
 	x.X1 = uint32(p.U8(1))
 	x.X2 = uint32(p.U8(2))
 	x.X3 = uint32(p.U8(3))
+	return x
 }

@@ -5,6 +5,7 @@ package otlpv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -33,7 +34,7 @@ var gravenKeyAnyValue_StringValueStrindex wire.Key
 
 // Γraven is for the runtime.
 func (*AnyValue) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAnyValue, gravenPutAnyValue, gravenGetAnyValue)
+	return wire.Bind[AnyValue](&gravenTypeAnyValue, gravenPutAnyValue, gravenPut1AnyValue, gravenGet1AnyValue)
 }
 
 func gravenBitsAnyValue(x *AnyValue) (b uint64) {
@@ -76,13 +77,13 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[8]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[8]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(AnyValue)
 		}
-		b.Begin(i, row, tail, gravenBitsAnyValue(x))
+		b.Bits(row, gravenBitsAnyValue(x))
 		if v, _ := x.Value.(*AnyValue_StringValue); v != nil {
 			tail = e.String(tail, v.StringValue)
 		}
@@ -110,8 +111,15 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1AnyValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAnyValue(e, tail, []*AnyValue{m.(*AnyValue)}, root)
 }
 
 func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
@@ -140,12 +148,12 @@ func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
 		}
 		if r.Has(&s[4]) {
 			v := wire.New[AnyValue_ArrayValue](d, &gravenKeyAnyValue_ArrayValue)
-			v.ArrayValue = wire.One(d, r, &s[4], gravenTypeArrayValue.Of((*ArrayValue)(nil)), gravenGetArrayValue)
+			v.ArrayValue = gravenOneArrayValue(d, r, &s[4])
 			x.Value = v
 		}
 		if r.Has(&s[5]) {
 			v := wire.New[AnyValue_KvlistValue](d, &gravenKeyAnyValue_KvlistValue)
-			v.KvlistValue = wire.One(d, r, &s[5], gravenTypeKeyValueList.Of((*KeyValueList)(nil)), gravenGetKeyValueList)
+			v.KvlistValue = gravenOneKeyValueList(d, r, &s[5])
 			x.Value = v
 		}
 		if r.Has(&s[6]) {
@@ -164,11 +172,33 @@ func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
 	}
 }
 
+func gravenGet1AnyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAnyValue(d, b, []*AnyValue{m.(*AnyValue)})
+}
+
+func gravenOneAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *AnyValue {
+	t := gravenTypeAnyValue.Of((*AnyValue)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*AnyValue{wire.New[AnyValue](d, &t.Key)}
+	gravenGetAnyValue(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AnyValue {
+	t := gravenTypeAnyValue.Of((*AnyValue)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[AnyValue](d, &t.Key, b.N)
+	gravenGetAnyValue(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeArrayValue wire.Type
 
 // Γraven is for the runtime.
 func (*ArrayValue) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeArrayValue, gravenPutArrayValue, gravenGetArrayValue)
+	return wire.Bind[ArrayValue](&gravenTypeArrayValue, gravenPutArrayValue, gravenPut1ArrayValue, gravenGet1ArrayValue)
 }
 
 func gravenBitsArrayValue(x *ArrayValue) (b uint64) {
@@ -191,21 +221,28 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(ArrayValue)
 		}
-		b.Begin(i, row, tail, gravenBitsArrayValue(x))
+		b.Bits(row, gravenBitsArrayValue(x))
 		if len(x.Values) != 0 {
 			tail = gravenPutAnyValue(e, tail, x.Values, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1ArrayValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutArrayValue(e, tail, []*ArrayValue{m.(*ArrayValue)}, root)
 }
 
 func gravenGetArrayValue(d *wire.Decoder, b *wire.Rows, xs []*ArrayValue) {
@@ -213,7 +250,7 @@ func gravenGetArrayValue(d *wire.Decoder, b *wire.Rows, xs []*ArrayValue) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Values = wire.List(d, r, &s[0], gravenTypeAnyValue.Of((*AnyValue)(nil)), gravenGetAnyValue)
+			x.Values = gravenListAnyValue(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -221,11 +258,33 @@ func gravenGetArrayValue(d *wire.Decoder, b *wire.Rows, xs []*ArrayValue) {
 	}
 }
 
+func gravenGet1ArrayValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetArrayValue(d, b, []*ArrayValue{m.(*ArrayValue)})
+}
+
+func gravenOneArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *ArrayValue {
+	t := gravenTypeArrayValue.Of((*ArrayValue)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*ArrayValue{wire.New[ArrayValue](d, &t.Key)}
+	gravenGetArrayValue(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ArrayValue {
+	t := gravenTypeArrayValue.Of((*ArrayValue)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[ArrayValue](d, &t.Key, b.N)
+	gravenGetArrayValue(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeKeyValueList wire.Type
 
 // Γraven is for the runtime.
 func (*KeyValueList) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeKeyValueList, gravenPutKeyValueList, gravenGetKeyValueList)
+	return wire.Bind[KeyValueList](&gravenTypeKeyValueList, gravenPutKeyValueList, gravenPut1KeyValueList, gravenGet1KeyValueList)
 }
 
 func gravenBitsKeyValueList(x *KeyValueList) (b uint64) {
@@ -248,21 +307,28 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(KeyValueList)
 		}
-		b.Begin(i, row, tail, gravenBitsKeyValueList(x))
+		b.Bits(row, gravenBitsKeyValueList(x))
 		if len(x.Values) != 0 {
 			tail = gravenPutKeyValue(e, tail, x.Values, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1KeyValueList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutKeyValueList(e, tail, []*KeyValueList{m.(*KeyValueList)}, root)
 }
 
 func gravenGetKeyValueList(d *wire.Decoder, b *wire.Rows, xs []*KeyValueList) {
@@ -270,7 +336,7 @@ func gravenGetKeyValueList(d *wire.Decoder, b *wire.Rows, xs []*KeyValueList) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Values = wire.List(d, r, &s[0], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Values = gravenListKeyValue(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -278,11 +344,33 @@ func gravenGetKeyValueList(d *wire.Decoder, b *wire.Rows, xs []*KeyValueList) {
 	}
 }
 
+func gravenGet1KeyValueList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetKeyValueList(d, b, []*KeyValueList{m.(*KeyValueList)})
+}
+
+func gravenOneKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValueList {
+	t := gravenTypeKeyValueList.Of((*KeyValueList)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*KeyValueList{wire.New[KeyValueList](d, &t.Key)}
+	gravenGetKeyValueList(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValueList {
+	t := gravenTypeKeyValueList.Of((*KeyValueList)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[KeyValueList](d, &t.Key, b.N)
+	gravenGetKeyValueList(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeKeyValue wire.Type
 
 // Γraven is for the runtime.
 func (*KeyValue) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeKeyValue, gravenPutKeyValue, gravenGetKeyValue)
+	return wire.Bind[KeyValue](&gravenTypeKeyValue, gravenPutKeyValue, gravenPut1KeyValue, gravenGet1KeyValue)
 }
 
 func gravenBitsKeyValue(x *KeyValue) (b uint64) {
@@ -307,13 +395,13 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(KeyValue)
 		}
-		b.Begin(i, row, tail, gravenBitsKeyValue(x))
+		b.Bits(row, gravenBitsKeyValue(x))
 		tail = e.String(tail, x.Key)
 		out.End(row, o[0], tail-b.Tail)
 		if v := x.Value; v != nil {
@@ -323,8 +411,15 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 		out.U32(row, o[2], uint32(x.KeyStrindex))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1KeyValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutKeyValue(e, tail, []*KeyValue{m.(*KeyValue)}, root)
 }
 
 func gravenGetKeyValue(d *wire.Decoder, b *wire.Rows, xs []*KeyValue) {
@@ -333,7 +428,7 @@ func gravenGetKeyValue(d *wire.Decoder, b *wire.Rows, xs []*KeyValue) {
 		r := b.Row(i)
 		x.Key = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			x.Value = wire.One(d, r, &s[1], gravenTypeAnyValue.Of((*AnyValue)(nil)), gravenGetAnyValue)
+			x.Value = gravenOneAnyValue(d, r, &s[1])
 		}
 		x.KeyStrindex = int32(r.U32(&s[2]))
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -342,11 +437,33 @@ func gravenGetKeyValue(d *wire.Decoder, b *wire.Rows, xs []*KeyValue) {
 	}
 }
 
+func gravenGet1KeyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetKeyValue(d, b, []*KeyValue{m.(*KeyValue)})
+}
+
+func gravenOneKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValue {
+	t := gravenTypeKeyValue.Of((*KeyValue)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*KeyValue{wire.New[KeyValue](d, &t.Key)}
+	gravenGetKeyValue(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValue {
+	t := gravenTypeKeyValue.Of((*KeyValue)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[KeyValue](d, &t.Key, b.N)
+	gravenGetKeyValue(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeInstrumentationScope wire.Type
 
 // Γraven is for the runtime.
 func (*InstrumentationScope) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeInstrumentationScope, gravenPutInstrumentationScope, gravenGetInstrumentationScope)
+	return wire.Bind[InstrumentationScope](&gravenTypeInstrumentationScope, gravenPutInstrumentationScope, gravenPut1InstrumentationScope, gravenGet1InstrumentationScope)
 }
 
 func gravenBitsInstrumentationScope(x *InstrumentationScope) (b uint64) {
@@ -372,13 +489,13 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(InstrumentationScope)
 		}
-		b.Begin(i, row, tail, gravenBitsInstrumentationScope(x))
+		b.Bits(row, gravenBitsInstrumentationScope(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.String(tail, x.Version)
@@ -390,8 +507,15 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1InstrumentationScope(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{m.(*InstrumentationScope)}, root)
 }
 
 func gravenGetInstrumentationScope(d *wire.Decoder, b *wire.Rows, xs []*InstrumentationScope) {
@@ -401,7 +525,7 @@ func gravenGetInstrumentationScope(d *wire.Decoder, b *wire.Rows, xs []*Instrume
 		x.Name = d.String(r, &s[0])
 		x.Version = d.String(r, &s[1])
 		if r.Has(&s[2]) {
-			x.Attributes = wire.List(d, r, &s[2], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Attributes = gravenListKeyValue(d, r, &s[2])
 		}
 		x.DroppedAttributesCount = r.U32(&s[3])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -410,11 +534,33 @@ func gravenGetInstrumentationScope(d *wire.Decoder, b *wire.Rows, xs []*Instrume
 	}
 }
 
+func gravenGet1InstrumentationScope(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetInstrumentationScope(d, b, []*InstrumentationScope{m.(*InstrumentationScope)})
+}
+
+func gravenOneInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) *InstrumentationScope {
+	t := gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*InstrumentationScope{wire.New[InstrumentationScope](d, &t.Key)}
+	gravenGetInstrumentationScope(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InstrumentationScope {
+	t := gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[InstrumentationScope](d, &t.Key, b.N)
+	gravenGetInstrumentationScope(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEntityRef wire.Type
 
 // Γraven is for the runtime.
 func (*EntityRef) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEntityRef, gravenPutEntityRef, gravenGetEntityRef)
+	return wire.Bind[EntityRef](&gravenTypeEntityRef, gravenPutEntityRef, gravenPut1EntityRef, gravenGet1EntityRef)
 }
 
 func gravenBitsEntityRef(x *EntityRef) (b uint64) {
@@ -440,13 +586,13 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(EntityRef)
 		}
-		b.Begin(i, row, tail, gravenBitsEntityRef(x))
+		b.Bits(row, gravenBitsEntityRef(x))
 		tail = e.String(tail, x.SchemaUrl)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.String(tail, x.Type)
@@ -457,8 +603,15 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1EntityRef(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEntityRef(e, tail, []*EntityRef{m.(*EntityRef)}, root)
 }
 
 func gravenGetEntityRef(d *wire.Decoder, b *wire.Rows, xs []*EntityRef) {
@@ -477,4 +630,26 @@ func gravenGetEntityRef(d *wire.Decoder, b *wire.Rows, xs []*EntityRef) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1EntityRef(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEntityRef(d, b, []*EntityRef{m.(*EntityRef)})
+}
+
+func gravenOneEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) *EntityRef {
+	t := gravenTypeEntityRef.Of((*EntityRef)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*EntityRef{wire.New[EntityRef](d, &t.Key)}
+	gravenGetEntityRef(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EntityRef {
+	t := gravenTypeEntityRef.Of((*EntityRef)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[EntityRef](d, &t.Key, b.N)
+	gravenGetEntityRef(d, &b, xs)
+	d.Close()
+	return xs
 }

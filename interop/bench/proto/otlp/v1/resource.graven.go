@@ -5,6 +5,7 @@ package otlpv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -17,7 +18,7 @@ var gravenTypeResource wire.Type
 
 // Γraven is for the runtime.
 func (*Resource) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeResource, gravenPutResource, gravenGetResource)
+	return wire.Bind[Resource](&gravenTypeResource, gravenPutResource, gravenPut1Resource, gravenGet1Resource)
 }
 
 func gravenBitsResource(x *Resource) (b uint64) {
@@ -42,13 +43,13 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Resource)
 		}
-		b.Begin(i, row, tail, gravenBitsResource(x))
+		b.Bits(row, gravenBitsResource(x))
 		if len(x.Attributes) != 0 {
 			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
 		}
@@ -60,8 +61,15 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Resource(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutResource(e, tail, []*Resource{m.(*Resource)}, root)
 }
 
 func gravenGetResource(d *wire.Decoder, b *wire.Rows, xs []*Resource) {
@@ -69,14 +77,36 @@ func gravenGetResource(d *wire.Decoder, b *wire.Rows, xs []*Resource) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Attributes = wire.List(d, r, &s[0], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Attributes = gravenListKeyValue(d, r, &s[0])
 		}
 		x.DroppedAttributesCount = r.U32(&s[1])
 		if r.Has(&s[2]) {
-			x.EntityRefs = wire.List(d, r, &s[2], gravenTypeEntityRef.Of((*EntityRef)(nil)), gravenGetEntityRef)
+			x.EntityRefs = gravenListEntityRef(d, r, &s[2])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Resource(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetResource(d, b, []*Resource{m.(*Resource)})
+}
+
+func gravenOneResource(d *wire.Decoder, r wire.Row, s *wire.Slot) *Resource {
+	t := gravenTypeResource.Of((*Resource)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Resource{wire.New[Resource](d, &t.Key)}
+	gravenGetResource(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListResource(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Resource {
+	t := gravenTypeResource.Of((*Resource)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Resource](d, &t.Key, b.N)
+	gravenGetResource(d, &b, xs)
+	d.Close()
+	return xs
 }

@@ -5,6 +5,7 @@ package otlpv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 )
 
 const (
@@ -17,7 +18,7 @@ var gravenTypeTracesData wire.Type
 
 // Γraven is for the runtime.
 func (*TracesData) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTracesData, gravenPutTracesData, gravenGetTracesData)
+	return wire.Bind[TracesData](&gravenTypeTracesData, gravenPutTracesData, gravenPut1TracesData, gravenGet1TracesData)
 }
 
 func gravenBitsTracesData(x *TracesData) (b uint64) {
@@ -40,21 +41,28 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(TracesData)
 		}
-		b.Begin(i, row, tail, gravenBitsTracesData(x))
+		b.Bits(row, gravenBitsTracesData(x))
 		if len(x.ResourceSpans) != 0 {
 			tail = gravenPutResourceSpans(e, tail, x.ResourceSpans, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1TracesData(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTracesData(e, tail, []*TracesData{m.(*TracesData)}, root)
 }
 
 func gravenGetTracesData(d *wire.Decoder, b *wire.Rows, xs []*TracesData) {
@@ -62,7 +70,7 @@ func gravenGetTracesData(d *wire.Decoder, b *wire.Rows, xs []*TracesData) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.ResourceSpans = wire.List(d, r, &s[0], gravenTypeResourceSpans.Of((*ResourceSpans)(nil)), gravenGetResourceSpans)
+			x.ResourceSpans = gravenListResourceSpans(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -70,11 +78,33 @@ func gravenGetTracesData(d *wire.Decoder, b *wire.Rows, xs []*TracesData) {
 	}
 }
 
+func gravenGet1TracesData(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTracesData(d, b, []*TracesData{m.(*TracesData)})
+}
+
+func gravenOneTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) *TracesData {
+	t := gravenTypeTracesData.Of((*TracesData)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*TracesData{wire.New[TracesData](d, &t.Key)}
+	gravenGetTracesData(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TracesData {
+	t := gravenTypeTracesData.Of((*TracesData)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[TracesData](d, &t.Key, b.N)
+	gravenGetTracesData(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeResourceSpans wire.Type
 
 // Γraven is for the runtime.
 func (*ResourceSpans) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeResourceSpans, gravenPutResourceSpans, gravenGetResourceSpans)
+	return wire.Bind[ResourceSpans](&gravenTypeResourceSpans, gravenPutResourceSpans, gravenPut1ResourceSpans, gravenGet1ResourceSpans)
 }
 
 func gravenBitsResourceSpans(x *ResourceSpans) (b uint64) {
@@ -99,13 +129,13 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(ResourceSpans)
 		}
-		b.Begin(i, row, tail, gravenBitsResourceSpans(x))
+		b.Bits(row, gravenBitsResourceSpans(x))
 		if v := x.Resource; v != nil {
 			tail = gravenPutResource(e, tail, []*Resource{v}, false)
 		}
@@ -118,8 +148,15 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1ResourceSpans(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutResourceSpans(e, tail, []*ResourceSpans{m.(*ResourceSpans)}, root)
 }
 
 func gravenGetResourceSpans(d *wire.Decoder, b *wire.Rows, xs []*ResourceSpans) {
@@ -127,10 +164,10 @@ func gravenGetResourceSpans(d *wire.Decoder, b *wire.Rows, xs []*ResourceSpans) 
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Resource = wire.One(d, r, &s[0], gravenTypeResource.Of((*Resource)(nil)), gravenGetResource)
+			x.Resource = gravenOneResource(d, r, &s[0])
 		}
 		if r.Has(&s[1]) {
-			x.ScopeSpans = wire.List(d, r, &s[1], gravenTypeScopeSpans.Of((*ScopeSpans)(nil)), gravenGetScopeSpans)
+			x.ScopeSpans = gravenListScopeSpans(d, r, &s[1])
 		}
 		x.SchemaUrl = d.String(r, &s[2])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -139,11 +176,33 @@ func gravenGetResourceSpans(d *wire.Decoder, b *wire.Rows, xs []*ResourceSpans) 
 	}
 }
 
+func gravenGet1ResourceSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetResourceSpans(d, b, []*ResourceSpans{m.(*ResourceSpans)})
+}
+
+func gravenOneResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ResourceSpans {
+	t := gravenTypeResourceSpans.Of((*ResourceSpans)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*ResourceSpans{wire.New[ResourceSpans](d, &t.Key)}
+	gravenGetResourceSpans(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ResourceSpans {
+	t := gravenTypeResourceSpans.Of((*ResourceSpans)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[ResourceSpans](d, &t.Key, b.N)
+	gravenGetResourceSpans(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeScopeSpans wire.Type
 
 // Γraven is for the runtime.
 func (*ScopeSpans) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeScopeSpans, gravenPutScopeSpans, gravenGetScopeSpans)
+	return wire.Bind[ScopeSpans](&gravenTypeScopeSpans, gravenPutScopeSpans, gravenPut1ScopeSpans, gravenGet1ScopeSpans)
 }
 
 func gravenBitsScopeSpans(x *ScopeSpans) (b uint64) {
@@ -168,13 +227,13 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(ScopeSpans)
 		}
-		b.Begin(i, row, tail, gravenBitsScopeSpans(x))
+		b.Bits(row, gravenBitsScopeSpans(x))
 		if v := x.Scope; v != nil {
 			tail = gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{v}, false)
 		}
@@ -187,8 +246,15 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1ScopeSpans(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutScopeSpans(e, tail, []*ScopeSpans{m.(*ScopeSpans)}, root)
 }
 
 func gravenGetScopeSpans(d *wire.Decoder, b *wire.Rows, xs []*ScopeSpans) {
@@ -196,10 +262,10 @@ func gravenGetScopeSpans(d *wire.Decoder, b *wire.Rows, xs []*ScopeSpans) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Scope = wire.One(d, r, &s[0], gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil)), gravenGetInstrumentationScope)
+			x.Scope = gravenOneInstrumentationScope(d, r, &s[0])
 		}
 		if r.Has(&s[1]) {
-			x.Spans = wire.List(d, r, &s[1], gravenTypeSpan.Of((*Span)(nil)), gravenGetSpan)
+			x.Spans = gravenListSpan(d, r, &s[1])
 		}
 		x.SchemaUrl = d.String(r, &s[2])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -208,11 +274,33 @@ func gravenGetScopeSpans(d *wire.Decoder, b *wire.Rows, xs []*ScopeSpans) {
 	}
 }
 
+func gravenGet1ScopeSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetScopeSpans(d, b, []*ScopeSpans{m.(*ScopeSpans)})
+}
+
+func gravenOneScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ScopeSpans {
+	t := gravenTypeScopeSpans.Of((*ScopeSpans)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*ScopeSpans{wire.New[ScopeSpans](d, &t.Key)}
+	gravenGetScopeSpans(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ScopeSpans {
+	t := gravenTypeScopeSpans.Of((*ScopeSpans)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[ScopeSpans](d, &t.Key, b.N)
+	gravenGetScopeSpans(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeSpan wire.Type
 
 // Γraven is for the runtime.
 func (*Span) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeSpan, gravenPutSpan, gravenGetSpan)
+	return wire.Bind[Span](&gravenTypeSpan, gravenPutSpan, gravenPut1Span, gravenGet1Span)
 }
 
 func gravenBitsSpan(x *Span) (b uint64) {
@@ -250,13 +338,13 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[16]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[16]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Span)
 		}
-		b.Begin(i, row, tail, gravenBitsSpan(x))
+		b.Bits(row, gravenBitsSpan(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.Bytes(tail, x.SpanId)
@@ -292,8 +380,15 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 		out.U32(row, o[15], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Span(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSpan(e, tail, []*Span{m.(*Span)}, root)
 }
 
 func gravenGetSpan(d *wire.Decoder, b *wire.Rows, xs []*Span) {
@@ -315,19 +410,19 @@ func gravenGetSpan(d *wire.Decoder, b *wire.Rows, xs []*Span) {
 		x.StartTimeUnixNano = r.U64(&s[6])
 		x.EndTimeUnixNano = r.U64(&s[7])
 		if r.Has(&s[8]) {
-			x.Attributes = wire.List(d, r, &s[8], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Attributes = gravenListKeyValue(d, r, &s[8])
 		}
 		x.DroppedAttributesCount = r.U32(&s[9])
 		if r.Has(&s[10]) {
-			x.Events = wire.List(d, r, &s[10], gravenTypeSpan_Event.Of((*Span_Event)(nil)), gravenGetSpan_Event)
+			x.Events = gravenListSpan_Event(d, r, &s[10])
 		}
 		x.DroppedEventsCount = r.U32(&s[11])
 		if r.Has(&s[12]) {
-			x.Links = wire.List(d, r, &s[12], gravenTypeSpan_Link.Of((*Span_Link)(nil)), gravenGetSpan_Link)
+			x.Links = gravenListSpan_Link(d, r, &s[12])
 		}
 		x.DroppedLinksCount = r.U32(&s[13])
 		if r.Has(&s[14]) {
-			x.Status = wire.One(d, r, &s[14], gravenTypeStatus.Of((*Status)(nil)), gravenGetStatus)
+			x.Status = gravenOneStatus(d, r, &s[14])
 		}
 		x.Flags = r.U32(&s[15])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -336,11 +431,33 @@ func gravenGetSpan(d *wire.Decoder, b *wire.Rows, xs []*Span) {
 	}
 }
 
+func gravenGet1Span(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSpan(d, b, []*Span{m.(*Span)})
+}
+
+func gravenOneSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span {
+	t := gravenTypeSpan.Of((*Span)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Span{wire.New[Span](d, &t.Key)}
+	gravenGetSpan(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span {
+	t := gravenTypeSpan.Of((*Span)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Span](d, &t.Key, b.N)
+	gravenGetSpan(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeSpan_Event wire.Type
 
 // Γraven is for the runtime.
 func (*Span_Event) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeSpan_Event, gravenPutSpan_Event, gravenGetSpan_Event)
+	return wire.Bind[Span_Event](&gravenTypeSpan_Event, gravenPutSpan_Event, gravenPut1Span_Event, gravenGet1Span_Event)
 }
 
 func gravenBitsSpan_Event(x *Span_Event) (b uint64) {
@@ -366,13 +483,13 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Span_Event)
 		}
-		b.Begin(i, row, tail, gravenBitsSpan_Event(x))
+		b.Bits(row, gravenBitsSpan_Event(x))
 		out.U64(row, o[0], uint64(x.TimeUnixNano))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[1], tail-b.Tail)
@@ -383,8 +500,15 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Span_Event(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSpan_Event(e, tail, []*Span_Event{m.(*Span_Event)}, root)
 }
 
 func gravenGetSpan_Event(d *wire.Decoder, b *wire.Rows, xs []*Span_Event) {
@@ -394,7 +518,7 @@ func gravenGetSpan_Event(d *wire.Decoder, b *wire.Rows, xs []*Span_Event) {
 		x.TimeUnixNano = r.U64(&s[0])
 		x.Name = d.String(r, &s[1])
 		if r.Has(&s[2]) {
-			x.Attributes = wire.List(d, r, &s[2], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Attributes = gravenListKeyValue(d, r, &s[2])
 		}
 		x.DroppedAttributesCount = r.U32(&s[3])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -403,11 +527,33 @@ func gravenGetSpan_Event(d *wire.Decoder, b *wire.Rows, xs []*Span_Event) {
 	}
 }
 
+func gravenGet1Span_Event(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSpan_Event(d, b, []*Span_Event{m.(*Span_Event)})
+}
+
+func gravenOneSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Event {
+	t := gravenTypeSpan_Event.Of((*Span_Event)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Span_Event{wire.New[Span_Event](d, &t.Key)}
+	gravenGetSpan_Event(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Event {
+	t := gravenTypeSpan_Event.Of((*Span_Event)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Span_Event](d, &t.Key, b.N)
+	gravenGetSpan_Event(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeSpan_Link wire.Type
 
 // Γraven is for the runtime.
 func (*Span_Link) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeSpan_Link, gravenPutSpan_Link, gravenGetSpan_Link)
+	return wire.Bind[Span_Link](&gravenTypeSpan_Link, gravenPutSpan_Link, gravenPut1Span_Link, gravenGet1Span_Link)
 }
 
 func gravenBitsSpan_Link(x *Span_Link) (b uint64) {
@@ -435,13 +581,13 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Span_Link)
 		}
-		b.Begin(i, row, tail, gravenBitsSpan_Link(x))
+		b.Bits(row, gravenBitsSpan_Link(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.Bytes(tail, x.SpanId)
@@ -456,8 +602,15 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 		out.U32(row, o[5], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Span_Link(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSpan_Link(e, tail, []*Span_Link{m.(*Span_Link)}, root)
 }
 
 func gravenGetSpan_Link(d *wire.Decoder, b *wire.Rows, xs []*Span_Link) {
@@ -472,7 +625,7 @@ func gravenGetSpan_Link(d *wire.Decoder, b *wire.Rows, xs []*Span_Link) {
 		}
 		x.TraceState = d.String(r, &s[2])
 		if r.Has(&s[3]) {
-			x.Attributes = wire.List(d, r, &s[3], gravenTypeKeyValue.Of((*KeyValue)(nil)), gravenGetKeyValue)
+			x.Attributes = gravenListKeyValue(d, r, &s[3])
 		}
 		x.DroppedAttributesCount = r.U32(&s[4])
 		x.Flags = r.U32(&s[5])
@@ -482,11 +635,33 @@ func gravenGetSpan_Link(d *wire.Decoder, b *wire.Rows, xs []*Span_Link) {
 	}
 }
 
+func gravenGet1Span_Link(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSpan_Link(d, b, []*Span_Link{m.(*Span_Link)})
+}
+
+func gravenOneSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Link {
+	t := gravenTypeSpan_Link.Of((*Span_Link)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Span_Link{wire.New[Span_Link](d, &t.Key)}
+	gravenGetSpan_Link(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Link {
+	t := gravenTypeSpan_Link.Of((*Span_Link)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Span_Link](d, &t.Key, b.N)
+	gravenGetSpan_Link(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeStatus wire.Type
 
 // Γraven is for the runtime.
 func (*Status) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeStatus, gravenPutStatus, gravenGetStatus)
+	return wire.Bind[Status](&gravenTypeStatus, gravenPutStatus, gravenPut1Status, gravenGet1Status)
 }
 
 func gravenBitsStatus(x *Status) (b uint64) {
@@ -510,20 +685,27 @@ func gravenPutStatus(e *wire.Encoder, tail uint, xs []*Status, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Status)
 		}
-		b.Begin(i, row, tail, gravenBitsStatus(x))
+		b.Bits(row, gravenBitsStatus(x))
 		tail = e.String(tail, x.Message)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Code))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Status(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutStatus(e, tail, []*Status{m.(*Status)}, root)
 }
 
 func gravenGetStatus(d *wire.Decoder, b *wire.Rows, xs []*Status) {
@@ -536,4 +718,26 @@ func gravenGetStatus(d *wire.Decoder, b *wire.Rows, xs []*Status) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Status(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetStatus(d, b, []*Status{m.(*Status)})
+}
+
+func gravenOneStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) *Status {
+	t := gravenTypeStatus.Of((*Status)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Status{wire.New[Status](d, &t.Key)}
+	gravenGetStatus(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Status {
+	t := gravenTypeStatus.Of((*Status)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Status](d, &t.Key, b.N)
+	gravenGetStatus(d, &b, xs)
+	d.Close()
+	return xs
 }

@@ -5,6 +5,7 @@ package savedatav1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -18,7 +19,7 @@ var gravenTypeSavedata wire.Type
 
 // Γraven is for the runtime.
 func (*Savedata) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeSavedata, gravenPutSavedata, gravenGetSavedata)
+	return wire.Bind[Savedata](&gravenTypeSavedata, gravenPutSavedata, gravenPut1Savedata, gravenGet1Savedata)
 }
 
 func gravenBitsSavedata(x *Savedata) (b uint64) {
@@ -41,21 +42,28 @@ func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Savedata)
 		}
-		b.Begin(i, row, tail, gravenBitsSavedata(x))
+		b.Bits(row, gravenBitsSavedata(x))
 		if len(x.Players) != 0 {
 			tail = gravenPutPlayer(e, tail, x.Players, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Savedata(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSavedata(e, tail, []*Savedata{m.(*Savedata)}, root)
 }
 
 func gravenGetSavedata(d *wire.Decoder, b *wire.Rows, xs []*Savedata) {
@@ -63,7 +71,7 @@ func gravenGetSavedata(d *wire.Decoder, b *wire.Rows, xs []*Savedata) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Players = wire.List(d, r, &s[0], gravenTypePlayer.Of((*Player)(nil)), gravenGetPlayer)
+			x.Players = gravenListPlayer(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -71,11 +79,33 @@ func gravenGetSavedata(d *wire.Decoder, b *wire.Rows, xs []*Savedata) {
 	}
 }
 
+func gravenGet1Savedata(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSavedata(d, b, []*Savedata{m.(*Savedata)})
+}
+
+func gravenOneSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) *Savedata {
+	t := gravenTypeSavedata.Of((*Savedata)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Savedata{wire.New[Savedata](d, &t.Key)}
+	gravenGetSavedata(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Savedata {
+	t := gravenTypeSavedata.Of((*Savedata)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Savedata](d, &t.Key, b.N)
+	gravenGetSavedata(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypePlayer wire.Type
 
 // Γraven is for the runtime.
 func (*Player) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypePlayer, gravenPutPlayer, gravenGetPlayer)
+	return wire.Bind[Player](&gravenTypePlayer, gravenPutPlayer, gravenPut1Player, gravenGet1Player)
 }
 
 func gravenBitsPlayer(x *Player) (b uint64) {
@@ -127,13 +157,13 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[28]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[28]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Player)
 		}
-		b.Begin(i, row, tail, gravenBitsPlayer(x))
+		b.Bits(row, gravenBitsPlayer(x))
 		e.Fail(wire.WideS(x.GameType, 8))
 		out.U8(row, o[0], uint8(x.GameType))
 		e.Fail(wire.WideS(x.PreviousGameType, 8))
@@ -194,12 +224,21 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 		out.End(row, o[27], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Player(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutPlayer(e, tail, []*Player{m.(*Player)}, root)
+}
+
 func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 	s := (*[28]wire.Slot)(b.Slots)
+	slab22 := wire.SlabOf[Abilities](d, &gravenTypeAbilities.Of((*Abilities)(nil)).Key)
+	slab23 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.GameType = GameType(int8(r.U8(&s[0])))
@@ -208,7 +247,7 @@ func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 		x.Dimension = d.String(r, &s[3])
 		x.SelectedSlot = r.U32(&s[4])
 		if r.Has(&s[5]) {
-			x.SelectedItem = wire.One(d, r, &s[5], gravenTypeItem.Of((*Item)(nil)), gravenGetItem)
+			x.SelectedItem = gravenOneItem(d, r, &s[5])
 		}
 		if r.Has(&s[6]) {
 			x.SpawnDimension = d.StringPtr(r, &s[6])
@@ -228,29 +267,29 @@ func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 		x.XpTotal = int32(r.U32(&s[17]))
 		x.XpSeed = int32(r.U32(&s[18]))
 		if r.Has(&s[19]) {
-			x.Inventory = wire.List(d, r, &s[19], gravenTypeItem.Of((*Item)(nil)), gravenGetItem)
+			x.Inventory = gravenListItem(d, r, &s[19])
 		}
 		if r.Has(&s[20]) {
-			x.EnderItems = wire.List(d, r, &s[20], gravenTypeItem.Of((*Item)(nil)), gravenGetItem)
+			x.EnderItems = gravenListItem(d, r, &s[20])
 		}
 		if r.Has(&s[21]) {
-			x.Abilities = wire.UnpackOne(d, r.Unpack(&s[21]), &gravenTypeAbilities.Of((*Abilities)(nil)).Key, gravenUnpackAbilities)
+			x.Abilities = gravenUnpackAbilities(d, r.Unpack(&s[21]), slab22.New(d))
 		}
 		if r.Has(&s[22]) {
-			x.NetherPosition = wire.UnpackOne(d, r.Unpack(&s[22]), &gravenTypeVec3D.Of((*Vec3D)(nil)).Key, gravenUnpackVec3D)
+			x.NetherPosition = gravenUnpackVec3D(d, r.Unpack(&s[22]), slab23.New(d))
 		}
 		if r.Has(&s[23]) {
-			x.Vehicle = wire.One(d, r, &s[23], gravenTypeVehicle.Of((*Vehicle)(nil)), gravenGetVehicle)
+			x.Vehicle = gravenOneVehicle(d, r, &s[23])
 		}
 		if r.Has(&s[24]) {
-			x.LeftShoulder = wire.One(d, r, &s[24], gravenTypeCreature.Of((*Creature)(nil)), gravenGetCreature)
+			x.LeftShoulder = gravenOneCreature(d, r, &s[24])
 		}
 		if r.Has(&s[25]) {
-			x.RightShoulder = wire.One(d, r, &s[25], gravenTypeCreature.Of((*Creature)(nil)), gravenGetCreature)
+			x.RightShoulder = gravenOneCreature(d, r, &s[25])
 		}
 		x.SeenCredits = r.Bool(&s[26])
 		if r.Has(&s[27]) {
-			x.RecipeBook = wire.One(d, r, &s[27], gravenTypeRecipeBook.Of((*RecipeBook)(nil)), gravenGetRecipeBook)
+			x.RecipeBook = gravenOneRecipeBook(d, r, &s[27])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -258,11 +297,33 @@ func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 	}
 }
 
+func gravenGet1Player(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetPlayer(d, b, []*Player{m.(*Player)})
+}
+
+func gravenOnePlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) *Player {
+	t := gravenTypePlayer.Of((*Player)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Player{wire.New[Player](d, &t.Key)}
+	gravenGetPlayer(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListPlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Player {
+	t := gravenTypePlayer.Of((*Player)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Player](d, &t.Key, b.N)
+	gravenGetPlayer(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeItem wire.Type
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeItem, gravenPutItem, gravenGetItem)
+	return wire.Bind[Item](&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
 }
 
 func gravenBitsItem(x *Item) (b uint64) {
@@ -287,13 +348,13 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Item)
 		}
-		b.Begin(i, row, tail, gravenBitsItem(x))
+		b.Bits(row, gravenBitsItem(x))
 		e.Fail(wire.WideS(x.Count, 8))
 		out.U8(row, o[0], uint8(x.Count))
 		e.Fail(wire.WideU(x.Slot, 8))
@@ -302,8 +363,15 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Item(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutItem(e, tail, []*Item{m.(*Item)}, root)
 }
 
 func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
@@ -319,12 +387,36 @@ func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
 	}
 }
 
+func gravenGet1Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetItem(d, b, []*Item{m.(*Item)})
+}
+
+func gravenOneItem(d *wire.Decoder, r wire.Row, s *wire.Slot) *Item {
+	t := gravenTypeItem.Of((*Item)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Item{wire.New[Item](d, &t.Key)}
+	gravenGetItem(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
+	t := gravenTypeItem.Of((*Item)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Item](d, &t.Key, b.N)
+	gravenGetItem(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeAbilities wire.Type
 
 // Γraven is for the runtime.
 func (*Abilities) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeAbilities, gravenPutAbilities, gravenGetAbilities, gravenPackAbilities, gravenUnpackAbilities)
+	return wire.BindInline[Abilities](&gravenTypeAbilities, gravenPutAbilities, gravenPut1Abilities, gravenGet1Abilities, gravenPackAbilities, gravenUnpackAbilities)
 }
+
+var gravenZeroAbilities Abilities
 
 func gravenBitsAbilities(x *Abilities) (b uint64) {
 	if x == nil {
@@ -357,19 +449,26 @@ func gravenPutAbilities(e *wire.Encoder, tail uint, xs []*Abilities, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[7]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[7]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Abilities)
 		}
-		b.Begin(i, row, tail, gravenBitsAbilities(x))
+		b.Bits(row, gravenBitsAbilities(x))
 		out.F32(row, o[0], x.WalkSpeed)
 		out.F32(row, o[1], x.FlySpeed)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Abilities(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAbilities(e, tail, []*Abilities{m.(*Abilities)}, root)
 }
 
 func gravenGetAbilities(d *wire.Decoder, b *wire.Rows, xs []*Abilities) {
@@ -389,12 +488,15 @@ func gravenGetAbilities(d *wire.Decoder, b *wire.Rows, xs []*Abilities) {
 	}
 }
 
+func gravenGet1Abilities(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAbilities(d, b, []*Abilities{m.(*Abilities)})
+}
+
 func gravenPackAbilities(e *wire.Encoder, at uint, x *Abilities) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 13)
-		return
+		x = &gravenZeroAbilities
 	}
+	out := e.Packer()
 	out.F32(at+0, x.WalkSpeed)
 	out.F32(at+4, x.FlySpeed)
 	out.Bool(at+8, x.MayFly)
@@ -402,10 +504,10 @@ func gravenPackAbilities(e *wire.Encoder, at uint, x *Abilities) {
 	out.Bool(at+10, x.Invulnerable)
 	out.Bool(at+11, x.MayBuild)
 	out.Bool(at+12, x.InstaBuild)
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) {
+func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilities {
 	x.WalkSpeed = p.F32(0)
 	x.FlySpeed = p.F32(4)
 	x.MayFly = p.Bool(8)
@@ -413,14 +515,17 @@ func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) {
 	x.Invulnerable = p.Bool(10)
 	x.MayBuild = p.Bool(11)
 	x.InstaBuild = p.Bool(12)
+	return x
 }
 
 var gravenTypeVec3D wire.Type
 
 // Γraven is for the runtime.
 func (*Vec3D) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeVec3D, gravenPutVec3D, gravenGetVec3D, gravenPackVec3D, gravenUnpackVec3D)
+	return wire.BindInline[Vec3D](&gravenTypeVec3D, gravenPutVec3D, gravenPut1Vec3D, gravenGet1Vec3D, gravenPackVec3D, gravenUnpackVec3D)
 }
+
+var gravenZeroVec3D Vec3D
 
 func gravenBitsVec3D(x *Vec3D) (b uint64) {
 	if x == nil {
@@ -444,20 +549,27 @@ func gravenPutVec3D(e *wire.Encoder, tail uint, xs []*Vec3D, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Vec3D)
 		}
-		b.Begin(i, row, tail, gravenBitsVec3D(x))
+		b.Bits(row, gravenBitsVec3D(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
 		out.F64(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Vec3D(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutVec3D(e, tail, []*Vec3D{m.(*Vec3D)}, root)
 }
 
 func gravenGetVec3D(d *wire.Decoder, b *wire.Rows, xs []*Vec3D) {
@@ -473,30 +585,36 @@ func gravenGetVec3D(d *wire.Decoder, b *wire.Rows, xs []*Vec3D) {
 	}
 }
 
+func gravenGet1Vec3D(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetVec3D(d, b, []*Vec3D{m.(*Vec3D)})
+}
+
 func gravenPackVec3D(e *wire.Encoder, at uint, x *Vec3D) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 24)
-		return
+		x = &gravenZeroVec3D
 	}
+	out := e.Packer()
 	out.F64(at+0, x.X)
 	out.F64(at+8, x.Y)
 	out.F64(at+16, x.Z)
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) {
+func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 	x.X = p.F64(0)
 	x.Y = p.F64(8)
 	x.Z = p.F64(16)
+	return x
 }
 
 var gravenTypeUUID wire.Type
 
 // Γraven is for the runtime.
 func (*UUID) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeUUID, gravenPutUUID, gravenGetUUID, gravenPackUUID, gravenUnpackUUID)
+	return wire.BindInline[UUID](&gravenTypeUUID, gravenPutUUID, gravenPut1UUID, gravenGet1UUID, gravenPackUUID, gravenUnpackUUID)
 }
+
+var gravenZeroUUID UUID
 
 func gravenBitsUUID(x *UUID) (b uint64) {
 	if x == nil {
@@ -521,21 +639,28 @@ func gravenPutUUID(e *wire.Encoder, tail uint, xs []*UUID, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(UUID)
 		}
-		b.Begin(i, row, tail, gravenBitsUUID(x))
+		b.Bits(row, gravenBitsUUID(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U32(row, o[1], uint32(x.B))
 		out.U32(row, o[2], uint32(x.C))
 		out.U32(row, o[3], uint32(x.D))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1UUID(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutUUID(e, tail, []*UUID{m.(*UUID)}, root)
 }
 
 func gravenGetUUID(d *wire.Decoder, b *wire.Rows, xs []*UUID) {
@@ -552,31 +677,35 @@ func gravenGetUUID(d *wire.Decoder, b *wire.Rows, xs []*UUID) {
 	}
 }
 
+func gravenGet1UUID(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetUUID(d, b, []*UUID{m.(*UUID)})
+}
+
 func gravenPackUUID(e *wire.Encoder, at uint, x *UUID) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 16)
-		return
+		x = &gravenZeroUUID
 	}
+	out := e.Packer()
 	out.U32(at+0, uint32(x.A))
 	out.U32(at+4, uint32(x.B))
 	out.U32(at+8, uint32(x.C))
 	out.U32(at+12, uint32(x.D))
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) {
+func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) *UUID {
 	x.A = p.U32(0)
 	x.B = p.U32(4)
 	x.C = p.U32(8)
 	x.D = p.U32(12)
+	return x
 }
 
 var gravenTypeVehicle wire.Type
 
 // Γraven is for the runtime.
 func (*Vehicle) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeVehicle, gravenPutVehicle, gravenGetVehicle)
+	return wire.Bind[Vehicle](&gravenTypeVehicle, gravenPutVehicle, gravenPut1Vehicle, gravenGet1Vehicle)
 }
 
 func gravenBitsVehicle(x *Vehicle) (b uint64) {
@@ -600,13 +729,13 @@ func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Vehicle)
 		}
-		b.Begin(i, row, tail, gravenBitsVehicle(x))
+		b.Bits(row, gravenBitsVehicle(x))
 		if o[0] != 0 {
 			gravenPackUUID(e, row+uint(o[0]), x.Uuid)
 		}
@@ -616,19 +745,27 @@ func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Vehicle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutVehicle(e, tail, []*Vehicle{m.(*Vehicle)}, root)
+}
+
 func gravenGetVehicle(d *wire.Decoder, b *wire.Rows, xs []*Vehicle) {
 	s := (*[2]wire.Slot)(b.Slots)
+	slab1 := wire.SlabOf[UUID](d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Uuid = wire.UnpackOne(d, r.Unpack(&s[0]), &gravenTypeUUID.Of((*UUID)(nil)).Key, gravenUnpackUUID)
+			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[0]), slab1.New(d))
 		}
 		if r.Has(&s[1]) {
-			x.Creature = wire.One(d, r, &s[1], gravenTypeCreature.Of((*Creature)(nil)), gravenGetCreature)
+			x.Creature = gravenOneCreature(d, r, &s[1])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -636,11 +773,33 @@ func gravenGetVehicle(d *wire.Decoder, b *wire.Rows, xs []*Vehicle) {
 	}
 }
 
+func gravenGet1Vehicle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetVehicle(d, b, []*Vehicle{m.(*Vehicle)})
+}
+
+func gravenOneVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) *Vehicle {
+	t := gravenTypeVehicle.Of((*Vehicle)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Vehicle{wire.New[Vehicle](d, &t.Key)}
+	gravenGetVehicle(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Vehicle {
+	t := gravenTypeVehicle.Of((*Vehicle)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Vehicle](d, &t.Key, b.N)
+	gravenGetVehicle(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeCreature wire.Type
 
 // Γraven is for the runtime.
 func (*Creature) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeCreature, gravenPutCreature, gravenGetCreature)
+	return wire.Bind[Creature](&gravenTypeCreature, gravenPutCreature, gravenPut1Creature, gravenGet1Creature)
 }
 
 func gravenBitsCreature(x *Creature) (b uint64) {
@@ -685,13 +844,13 @@ func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[17]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[17]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Creature)
 		}
-		b.Begin(i, row, tail, gravenBitsCreature(x))
+		b.Bits(row, gravenBitsCreature(x))
 		tail = e.String(tail, x.Id)
 		out.End(row, o[0], tail-b.Tail)
 		if o[1] != 0 {
@@ -717,20 +876,30 @@ func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) ui
 		out.End(row, o[13], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Creature(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutCreature(e, tail, []*Creature{m.(*Creature)}, root)
+}
+
 func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 	s := (*[17]wire.Slot)(b.Slots)
+	slab2 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
+	slab3 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
+	slab13 := wire.SlabOf[UUID](d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.Id = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			x.Position = wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypeVec3D.Of((*Vec3D)(nil)).Key, gravenUnpackVec3D)
+			x.Position = gravenUnpackVec3D(d, r.Unpack(&s[1]), slab2.New(d))
 		}
 		if r.Has(&s[2]) {
-			x.Motion = wire.UnpackOne(d, r.Unpack(&s[2]), &gravenTypeVec3D.Of((*Vec3D)(nil)).Key, gravenUnpackVec3D)
+			x.Motion = gravenUnpackVec3D(d, r.Unpack(&s[2]), slab3.New(d))
 		}
 		x.Yaw = r.F32(&s[3])
 		x.Pitch = r.F32(&s[4])
@@ -742,7 +911,7 @@ func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 		x.Invulnerable = r.Bool(&s[10])
 		x.PortalCooldown = int32(r.U32(&s[11]))
 		if r.Has(&s[12]) {
-			x.Uuid = wire.UnpackOne(d, r.Unpack(&s[12]), &gravenTypeUUID.Of((*UUID)(nil)).Key, gravenUnpackUUID)
+			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[12]), slab13.New(d))
 		}
 		if r.Has(&s[13]) {
 			x.CustomName = d.StringPtr(r, &s[13])
@@ -756,11 +925,33 @@ func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 	}
 }
 
+func gravenGet1Creature(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetCreature(d, b, []*Creature{m.(*Creature)})
+}
+
+func gravenOneCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) *Creature {
+	t := gravenTypeCreature.Of((*Creature)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Creature{wire.New[Creature](d, &t.Key)}
+	gravenGetCreature(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Creature {
+	t := gravenTypeCreature.Of((*Creature)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Creature](d, &t.Key, b.N)
+	gravenGetCreature(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRecipeBook wire.Type
 
 // Γraven is for the runtime.
 func (*RecipeBook) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRecipeBook, gravenPutRecipeBook, gravenGetRecipeBook)
+	return wire.Bind[RecipeBook](&gravenTypeRecipeBook, gravenPutRecipeBook, gravenPut1RecipeBook, gravenGet1RecipeBook)
 }
 
 func gravenBitsRecipeBook(x *RecipeBook) (b uint64) {
@@ -800,21 +991,28 @@ func gravenPutRecipeBook(e *wire.Encoder, tail uint, xs []*RecipeBook, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[10]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[10]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(RecipeBook)
 		}
-		b.Begin(i, row, tail, gravenBitsRecipeBook(x))
+		b.Bits(row, gravenBitsRecipeBook(x))
 		tail = wire.Strings(e, tail, x.Recipes, true)
 		out.End(row, o[0], tail-b.Tail)
 		tail = wire.Strings(e, tail, x.Displayed, true)
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1RecipeBook(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRecipeBook(e, tail, []*RecipeBook{m.(*RecipeBook)}, root)
 }
 
 func gravenGetRecipeBook(d *wire.Decoder, b *wire.Rows, xs []*RecipeBook) {
@@ -839,4 +1037,26 @@ func gravenGetRecipeBook(d *wire.Decoder, b *wire.Rows, xs []*RecipeBook) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1RecipeBook(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRecipeBook(d, b, []*RecipeBook{m.(*RecipeBook)})
+}
+
+func gravenOneRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) *RecipeBook {
+	t := gravenTypeRecipeBook.Of((*RecipeBook)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*RecipeBook{wire.New[RecipeBook](d, &t.Key)}
+	gravenGetRecipeBook(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RecipeBook {
+	t := gravenTypeRecipeBook.Of((*RecipeBook)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[RecipeBook](d, &t.Key, b.N)
+	gravenGetRecipeBook(d, &b, xs)
+	d.Close()
+	return xs
 }

@@ -5,6 +5,7 @@ package scenariosv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	math "math"
 )
 
@@ -18,7 +19,7 @@ var gravenTypeTransaction wire.Type
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTransaction, gravenPutTransaction, gravenGetTransaction)
+	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
 
 func gravenBitsTransaction(x *Transaction) (b uint64) {
@@ -45,13 +46,13 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Transaction)
 		}
-		b.Begin(i, row, tail, gravenBitsTransaction(x))
+		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
 		out.U64(row, o[1], uint64(x.Timestamp))
 		tail = e.String(tail, x.Reference)
@@ -64,8 +65,15 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Transaction(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTransaction(e, tail, []*Transaction{m.(*Transaction)}, root)
 }
 
 func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
@@ -77,7 +85,7 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 		x.Reference = d.String(r, &s[2])
 		x.Currency = d.String(r, &s[3])
 		if r.Has(&s[4]) {
-			x.Entries = wire.List(d, r, &s[4], gravenTypeEntry.Of((*Entry)(nil)), gravenGetEntry)
+			x.Entries = gravenListEntry(d, r, &s[4])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -85,11 +93,33 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 	}
 }
 
+func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
+}
+
+func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
+	t := gravenTypeTransaction.Of((*Transaction)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
+	gravenGetTransaction(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
+	t := gravenTypeTransaction.Of((*Transaction)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
+	gravenGetTransaction(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEntry wire.Type
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEntry, gravenPutEntry, gravenGetEntry)
+	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
 
 func gravenBitsEntry(x *Entry) (b uint64) {
@@ -114,13 +144,13 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Entry)
 		}
-		b.Begin(i, row, tail, gravenBitsEntry(x))
+		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
 		if v := x.Memo; v != nil {
@@ -129,8 +159,15 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Entry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEntry(e, tail, []*Entry{m.(*Entry)}, root)
 }
 
 func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
@@ -148,11 +185,33 @@ func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 	}
 }
 
+func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
+}
+
+func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
+	t := gravenTypeEntry.Of((*Entry)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
+	gravenGetEntry(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
+	t := gravenTypeEntry.Of((*Entry)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Entry](d, &t.Key, b.N)
+	gravenGetEntry(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeFrame wire.Type
 
 // Γraven is for the runtime.
 func (*Frame) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeFrame, gravenPutFrame, gravenGetFrame)
+	return wire.Bind[Frame](&gravenTypeFrame, gravenPutFrame, gravenPut1Frame, gravenGet1Frame)
 }
 
 func gravenBitsFrame(x *Frame) (b uint64) {
@@ -176,13 +235,13 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Frame)
 		}
-		b.Begin(i, row, tail, gravenBitsFrame(x))
+		b.Bits(row, gravenBitsFrame(x))
 		out.U64(row, o[0], uint64(x.Tick))
 		if len(x.Entities) != 0 {
 			tail = gravenPutEntity(e, tail, x.Entities, false)
@@ -190,8 +249,15 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Frame(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutFrame(e, tail, []*Frame{m.(*Frame)}, root)
 }
 
 func gravenGetFrame(d *wire.Decoder, b *wire.Rows, xs []*Frame) {
@@ -200,7 +266,7 @@ func gravenGetFrame(d *wire.Decoder, b *wire.Rows, xs []*Frame) {
 		r := b.Row(i)
 		x.Tick = r.U64(&s[0])
 		if r.Has(&s[1]) {
-			x.Entities = wire.List(d, r, &s[1], gravenTypeEntity.Of((*Entity)(nil)), gravenGetEntity)
+			x.Entities = gravenListEntity(d, r, &s[1])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -208,11 +274,33 @@ func gravenGetFrame(d *wire.Decoder, b *wire.Rows, xs []*Frame) {
 	}
 }
 
+func gravenGet1Frame(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetFrame(d, b, []*Frame{m.(*Frame)})
+}
+
+func gravenOneFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) *Frame {
+	t := gravenTypeFrame.Of((*Frame)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Frame{wire.New[Frame](d, &t.Key)}
+	gravenGetFrame(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Frame {
+	t := gravenTypeFrame.Of((*Frame)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Frame](d, &t.Key, b.N)
+	gravenGetFrame(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEntity wire.Type
 
 // Γraven is for the runtime.
 func (*Entity) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEntity, gravenPutEntity, gravenGetEntity)
+	return wire.Bind[Entity](&gravenTypeEntity, gravenPutEntity, gravenPut1Entity, gravenGet1Entity)
 }
 
 func gravenBitsEntity(x *Entity) (b uint64) {
@@ -240,13 +328,13 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Entity)
 		}
-		b.Begin(i, row, tail, gravenBitsEntity(x))
+		b.Bits(row, gravenBitsEntity(x))
 		out.U32(row, o[0], uint32(x.Id))
 		if o[1] != 0 {
 			gravenPackVec3(e, row+uint(o[1]), x.Position)
@@ -258,20 +346,29 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 		out.U16(row, o[3], uint16(x.Health))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
 }
 
+func gravenPut1Entity(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEntity(e, tail, []*Entity{m.(*Entity)}, root)
+}
+
 func gravenGetEntity(d *wire.Decoder, b *wire.Rows, xs []*Entity) {
 	s := (*[5]wire.Slot)(b.Slots)
+	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab3 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.Id = r.U32(&s[0])
 		if r.Has(&s[1]) {
-			x.Position = wire.UnpackOne(d, r.Unpack(&s[1]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+			x.Position = gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d))
 		}
 		if r.Has(&s[2]) {
-			x.Velocity = wire.UnpackOne(d, r.Unpack(&s[2]), &gravenTypeVec3.Of((*Vec3)(nil)).Key, gravenUnpackVec3)
+			x.Velocity = gravenUnpackVec3(d, r.Unpack(&s[2]), slab3.New(d))
 		}
 		x.Health = uint32(r.U16(&s[3]))
 		x.Flag = r.Bool(&s[4])
@@ -281,12 +378,36 @@ func gravenGetEntity(d *wire.Decoder, b *wire.Rows, xs []*Entity) {
 	}
 }
 
+func gravenGet1Entity(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEntity(d, b, []*Entity{m.(*Entity)})
+}
+
+func gravenOneEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entity {
+	t := gravenTypeEntity.Of((*Entity)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Entity{wire.New[Entity](d, &t.Key)}
+	gravenGetEntity(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
+	t := gravenTypeEntity.Of((*Entity)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Entity](d, &t.Key, b.N)
+	gravenGetEntity(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeVec3 wire.Type
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenGetVec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
+
+var gravenZeroVec3 Vec3
 
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	if x == nil {
@@ -310,20 +431,27 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Vec3)
 		}
-		b.Begin(i, row, tail, gravenBitsVec3(x))
+		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F32(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
 
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
@@ -339,29 +467,33 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	}
 }
 
+func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
+}
+
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
-	out := e.Packer()
 	if x == nil {
-		out.Zero(at, 12)
-		return
+		x = &gravenZeroVec3
 	}
+	out := e.Packer()
 	out.F32(at+0, x.X)
 	out.F32(at+4, x.Y)
 	out.F32(at+8, x.Z)
-	e.Unknown(len(x.unknownFields))
+	e.Unstorable |= len(x.unknownFields)
 }
 
-func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) {
+func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
 	x.Z = p.F32(8)
+	return x
 }
 
 var gravenTypeTelemetry wire.Type
 
 // Γraven is for the runtime.
 func (*Telemetry) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTelemetry, gravenPutTelemetry, gravenGetTelemetry)
+	return wire.Bind[Telemetry](&gravenTypeTelemetry, gravenPutTelemetry, gravenPut1Telemetry, gravenGet1Telemetry)
 }
 
 func gravenBitsTelemetry(x *Telemetry) (b uint64) {
@@ -388,13 +520,13 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Telemetry)
 		}
-		b.Begin(i, row, tail, gravenBitsTelemetry(x))
+		b.Bits(row, gravenBitsTelemetry(x))
 		out.U32(row, o[0], uint32(x.Device))
 		out.U64(row, o[1], uint64(x.Timestamp))
 		out.F32(row, o[2], x.Temperature)
@@ -403,8 +535,15 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 		out.U8(row, o[4], uint8(x.Battery))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Telemetry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTelemetry(e, tail, []*Telemetry{m.(*Telemetry)}, root)
 }
 
 func gravenGetTelemetry(d *wire.Decoder, b *wire.Rows, xs []*Telemetry) {
@@ -424,11 +563,33 @@ func gravenGetTelemetry(d *wire.Decoder, b *wire.Rows, xs []*Telemetry) {
 	}
 }
 
+func gravenGet1Telemetry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTelemetry(d, b, []*Telemetry{m.(*Telemetry)})
+}
+
+func gravenOneTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Telemetry {
+	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Telemetry{wire.New[Telemetry](d, &t.Key)}
+	gravenGetTelemetry(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Telemetry {
+	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Telemetry](d, &t.Key, b.N)
+	gravenGetTelemetry(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeChunk wire.Type
 
 // Γraven is for the runtime.
 func (*Chunk) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeChunk, gravenPutChunk, gravenGetChunk)
+	return wire.Bind[Chunk](&gravenTypeChunk, gravenPutChunk, gravenPut1Chunk, gravenGet1Chunk)
 }
 
 func gravenBitsChunk(x *Chunk) (b uint64) {
@@ -455,21 +616,28 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Chunk)
 		}
-		b.Begin(i, row, tail, gravenBitsChunk(x))
+		b.Bits(row, gravenBitsChunk(x))
 		out.U32(row, o[0], uint32(x.Stream))
 		out.U64(row, o[1], uint64(x.Seq))
 		tail = e.Bytes(tail, x.Payload)
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Chunk(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutChunk(e, tail, []*Chunk{m.(*Chunk)}, root)
 }
 
 func gravenGetChunk(d *wire.Decoder, b *wire.Rows, xs []*Chunk) {
@@ -486,4 +654,26 @@ func gravenGetChunk(d *wire.Decoder, b *wire.Rows, xs []*Chunk) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Chunk(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetChunk(d, b, []*Chunk{m.(*Chunk)})
+}
+
+func gravenOneChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) *Chunk {
+	t := gravenTypeChunk.Of((*Chunk)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Chunk{wire.New[Chunk](d, &t.Key)}
+	gravenGetChunk(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Chunk {
+	t := gravenTypeChunk.Of((*Chunk)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Chunk](d, &t.Key, b.N)
+	gravenGetChunk(d, &b, xs)
+	d.Close()
+	return xs
 }
