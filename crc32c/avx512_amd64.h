@@ -18,15 +18,16 @@
 	VPCLMULQDQ $0x11, mul, acc, acc  \
 	VPTERNLOGQ $0x96, in, tmp, acc
 
-// With ·short at R8: the multiplier that takes a register over the input, and those of
+// With ·shortAligned in R8: the multiplier that takes a register over the input, and those of
 // the words of 64 bytes that end 64*n bytes before the end of the input.
 #define SHIFT shortTables_shift(R8)(CX*8)
 #define LASTWORDS(n) (shortTables_lastWords+192-64*n)(R8)
 
-// Z18 = the first CX+off bytes of the input, at the end of 64; uses Z19.
-#define FIRSTBYTES(off) \
+// Z18 = the first CX+off of 64 bytes, a register or memory, at the end, zeros before them.
+// Changes Z19.
+#define FIRSTBYTES(first, off) \
 	VMOVDQU64 (shortTables_move+off)(R8)(CX*1), Z19       \
-	VPERMB    (SI), Z19, Z19                              \
+	VPERMB    first, Z19, Z19                             \
 	VPANDQ    (shortTables_mask+off)(R8)(CX*1), Z19, Z18
 
 // Adds the lanes of Z20 up, as BX:DX; uses Z21.
@@ -73,9 +74,9 @@
 
 // DI = what the checksum in AX comes to after CX, up to 255, bytes, apart from what these
 // are, and from inversions. It is added last: calls that depend on each other wait for
-// little else. R8 = ·short. Changes X17.
+// little else. R8 = ·shortAligned. Changes X17.
 #define SHIFTCHECKSUM(shifted) \
-	LEAQ  ·short(SB), R8           \
+	MOVQ  ·shortAligned(SB), R8    \
 	XORL  DI, DI                   \
 	TESTL AX, AX                   \
 	JZ    shifted                  \
@@ -93,34 +94,30 @@ shifted:
 	XORQ   DI, BX  \
 	CRC32Q BX, AX
 
-// Z20 = the products of the CX, 65 to 128, 129 to 192, 193 to 255 bytes of input.
-#define MULTIPLY65TO128 \
-	VMOVDQU64  -64(SI)(CX*1), Z18            \
-	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)    \
-	FIRSTBYTES(-64)                          \
+// Z20 = the products of the CX, 65 to 128, 129 to 192, 193 to 255 bytes of input: the
+// first 64, which may be in memory, and the registers that end 128, 64 and 0 bytes before
+// the end.
+#define MULTIPLY65TO128(first, end0) \
+	MULTIPLY(end0, LASTWORDS(0), Z20, Z21)   \
+	FIRSTBYTES(first, -64)                   \
 	MULTIPLY(Z18, LASTWORDS(1), Z22, Z23)    \
 	VPXORQ     Z22, Z20, Z20                 \
 	VPTERNLOGQ $0x96, Z21, Z23, Z20
 
-#define MULTIPLY129TO192 \
-	VMOVDQU64  -64(SI)(CX*1), Z18            \
-	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)    \
-	VMOVDQU64  -128(SI)(CX*1), Z18           \
-	MULTIPLY(Z18, LASTWORDS(1), Z22, Z23)    \
-	FIRSTBYTES(-128)                         \
+#define MULTIPLY129TO192(first, end64, end0) \
+	MULTIPLY(end0, LASTWORDS(0), Z20, Z21)   \
+	MULTIPLY(end64, LASTWORDS(1), Z22, Z23)  \
+	FIRSTBYTES(first, -128)                  \
 	MULTIPLY(Z18, LASTWORDS(2), Z24, Z25)    \
 	VPTERNLOGQ $0x96, Z22, Z23, Z20          \
 	VPXORQ     Z24, Z20, Z20                 \
 	VPTERNLOGQ $0x96, Z21, Z25, Z20
 
-#define MULTIPLY193TO255 \
-	VMOVDQU64  -64(SI)(CX*1), Z18            \
-	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)    \
-	VMOVDQU64  -128(SI)(CX*1), Z18           \
-	MULTIPLY(Z18, LASTWORDS(1), Z22, Z23)    \
-	VMOVDQU64  -192(SI)(CX*1), Z18           \
-	MULTIPLY(Z18, LASTWORDS(2), Z24, Z25)    \
-	FIRSTBYTES(-192)                         \
+#define MULTIPLY193TO255(first, end128, end64, end0) \
+	MULTIPLY(end0, LASTWORDS(0), Z20, Z21)   \
+	MULTIPLY(end64, LASTWORDS(1), Z22, Z23)  \
+	MULTIPLY(end128, LASTWORDS(2), Z24, Z25) \
+	FIRSTBYTES(first, -192)                  \
 	MULTIPLY(Z18, LASTWORDS(3), Z26, Z27)    \
 	VPTERNLOGQ $0x96, Z22, Z23, Z20          \
 	VPTERNLOGQ $0x96, Z24, Z25, Z21          \
@@ -150,7 +147,7 @@ shifted:
 	ADDQ DX, R8                              \
 	SUBQ CX, R8                              \
 	VMOVDQU64 (R8), Z17                      \
-	LEAQ ·short(SB), R8                      \
+	MOVQ ·shortAligned(SB), R8               \
 	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)    \
 	MULTIPLY(Z16, Z17, Z22, Z23)             \
 	VPXORQ     Z22, Z20, Z20                 \

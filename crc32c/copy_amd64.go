@@ -8,9 +8,6 @@ import "unsafe"
 const (
 	// copySSE42Max is what fits into the registers of 16 bytes.
 	copySSE42Max = 128
-	// copyNear is how much more the destination must be than the source, modulo 4096, for
-	// a shorter source than that.
-	copyNear = 512
 	// copyLongMin is where bringing the destination to a multiple of 64 pays.
 	copyLongMin = 4096
 	// copyHybrid is where chains beside the folding pay, which read and write in six

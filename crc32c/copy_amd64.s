@@ -31,8 +31,10 @@
 // func copyUpdate(dst, src *byte, n int, crc uint32) uint32
 //
 // The entry point. It takes up to 255 bytes itself: all of them are loaded before the
-// first is stored, so they may overlap. Two loads and stores of a size cover the lengths
-// from that size to twice as much. More go to where dst and src allow.
+// first is stored, so they may overlap, and stored before the checksum is computed: the
+// loads of another call wait where they seem to be, by their addresses modulo 4096, of
+// what is about to be stored. Two loads and stores of a size cover the lengths from that
+// size to twice as much.
 TEXT ·copyUpdate(SB), NOSPLIT, $0-36
 	MOVQ n+16(FP), CX
 	MOVQ src+8(FP), SI
@@ -49,31 +51,35 @@ TEXT ·copyUpdate(SB), NOSPLIT, $0-36
 	JZ    pageStart
 	VPANDQ -64(SI)(CX*1), Z18, Z18
 
+copy17to64:
+	CMPQ CX, $32
+	JA   above32
+	VMOVDQU64 (SI), X28
+	VMOVDQU64 -16(SI)(CX*1), X29
+	VMOVDQU64 X28, (R14)
+	VMOVDQU64 X29, -16(R14)(CX*1)
+	JMP  multiply
+
+above32:
+	VMOVDQU64 (SI), Y28
+	VMOVDQU64 -32(SI)(CX*1), Y29
+	VMOVDQU64 Y28, (R14)
+	VMOVDQU64 Y29, -32(R14)(CX*1)
+
 multiply:
 	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)
 	VPXORQ Z21, Z20, Z20
+
+checksum:
 	CHECKSUM
 	MOVL AX, ret+32(FP)
-	CMPQ CX, $32
-	JA   above32
-	VMOVDQU64 (SI), X18
-	VMOVDQU64 -16(SI)(CX*1), X19
-	VMOVDQU64 X18, (R14)
-	VMOVDQU64 X19, -16(R14)(CX*1)
-	RET
-
-above32:
-	VMOVDQU64 (SI), Y18
-	VMOVDQU64 -32(SI)(CX*1), Y19
-	VMOVDQU64 Y18, (R14)
-	VMOVDQU64 Y19, -32(R14)(CX*1)
 	RET
 
 pageStart:
 	VMOVDQU64 shortTables_move(R8)(CX*1), Z19
 	VPERMB (SI), Z19, Z19
 	VPANDQ Z19, Z18, Z18
-	JMP    multiply
+	JMP    copy17to64
 
 otherLength:
 	CMPQ CX, $16
@@ -81,38 +87,33 @@ otherLength:
 	CMPQ CX, $256
 	JAE  above255
 	SHIFTCHECKSUM(shifted65)
+	VMOVDQU64 (SI), Z31
+	VMOVDQU64 -64(SI)(CX*1), Z28
 	CMPQ CX, $128
 	JA   above128
-	MULTIPLY65TO128
-	CHECKSUM
-	MOVL AX, ret+32(FP)
-	VMOVDQU64 (SI), Z18
-	VMOVDQU64 -64(SI)(CX*1), Z19
-	VMOVDQU64 Z18, (R14)
-	VMOVDQU64 Z19, -64(R14)(CX*1)
-	RET
+	VMOVDQU64 Z31, (R14)
+	VMOVDQU64 Z28, -64(R14)(CX*1)
+	MULTIPLY65TO128(Z31, Z28)
+	JMP  checksum
 
 above128:
+	VMOVDQU64 -128(SI)(CX*1), Z29
 	CMPQ CX, $192
 	JA   above192
-	MULTIPLY129TO192
-	JMP  copy129to255
+	VMOVDQU64 Z31, (R14)
+	VMOVDQU64 Z29, -128(R14)(CX*1)
+	VMOVDQU64 Z28, -64(R14)(CX*1)
+	MULTIPLY129TO192(Z31, Z29, Z28)
+	JMP  checksum
 
 above192:
-	MULTIPLY193TO255
-
-copy129to255:
-	CHECKSUM
-	MOVL AX, ret+32(FP)
-	VMOVDQU64 (SI), Z18
-	VMOVDQU64 64(SI), Z19
-	VMOVDQU64 -128(SI)(CX*1), Z20
-	VMOVDQU64 -64(SI)(CX*1), Z21
-	VMOVDQU64 Z18, (R14)
-	VMOVDQU64 Z19, 64(R14)
-	VMOVDQU64 Z20, -128(R14)(CX*1)
-	VMOVDQU64 Z21, -64(R14)(CX*1)
-	RET
+	VMOVDQU64 -192(SI)(CX*1), Z30
+	VMOVDQU64 Z31, (R14)
+	VMOVDQU64 Z30, -192(R14)(CX*1)
+	VMOVDQU64 Z29, -128(R14)(CX*1)
+	VMOVDQU64 Z28, -64(R14)(CX*1)
+	MULTIPLY193TO255(Z31, Z30, Z29, Z28)
+	JMP checksum
 
 upTo16:
 	TESTQ CX, CX
@@ -160,9 +161,7 @@ byte:
 	MOVL AX, ret+32(FP)
 	RET
 
-	// Not in one pass if one begins inside the other; nor if a short source begins a
-	// little before the destination's bytes modulo 4096: the processor then takes loads of
-	// the next call for loads of what was just stored, and waits.
+	// Not in one pass if one begins inside the other.
 above255:
 	CMPQ CX, $const_copyLongMin
 	JAE  long
@@ -174,14 +173,6 @@ above255:
 	JB   long
 	CMPQ DX, CX
 	JB   long
-	DECQ AX
-	ANDL $4095, AX
-	CMPQ AX, $const_copyNear
-	JAE  apart
-	CMPQ CX, $const_copyNear
-	JB   long
-
-apart:
 	JMP ·copyApart(SB)
 
 lessThanAVX512:

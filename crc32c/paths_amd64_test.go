@@ -54,13 +54,13 @@ func TestPathTaken(t *testing.T) {
 		reads, ignores []int
 	}{
 		{"short.shift", func() {
-			for i := range short.shift {
-				short.shift[i] ^= 1
+			for i := range shortAligned.shift {
+				shortAligned.shift[i] ^= 1
 			}
 		}, levelAVX512, []int{17, 64, 255}, []int{0, 1, 8, 16, 256, 512, 5000}},
 		{"short.lastWords", func() {
-			for i := range short.lastWords {
-				short.lastWords[i] ^= 1 << 32
+			for i := range shortAligned.lastWords {
+				shortAligned.lastWords[i] ^= 1 << 32
 			}
 		}, levelAVX512, []int{17, 64, 255, 256, 512, 5000}, []int{0, 1, 8, 16}},
 		{"foldZMM", func() {
