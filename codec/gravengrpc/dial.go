@@ -41,50 +41,48 @@ func WithFallback() DialOption {
 	return func(d *dialOptions) { d.fallback = fallback.NewMemory() }
 }
 
-// DialOptions makes a client speak Graven: all calls have the content-subtype
-// "graven", unless a call says otherwise by grpc.CallContentSubtype, and a server that
-// lacks the codec is told from other failures: the call fails with an error that
-// says what the server has to import, status code Unimplemented, and matches
-// [ErrNoCodec].
+// DialOptions makes a client speak Graven: all calls are made in it, with the
+// registered codec or that of [WithOptions], unless a call says otherwise by
+// grpc.CallContentSubtype or grpc.ForceCodecV2. A server that lacks the codec is told
+// from other failures: the call fails with an error that says what the server has
+// to import, status code Unimplemented, and matches [ErrNoCodec].
 //
 //	conn, err := grpc.NewClient(target, append(gravengrpc.DialOptions(), grpc.WithTransportCredentials(c))...)
 //
 // What the options know about servers they know by the target of the connection.
 func DialOptions(opts ...DialOption) []grpc.DialOption {
-	d := new(dialOptions)
+	d := &dialOptions{codec: encoding.GetCodecV2(Name)}
 	for _, o := range opts {
 		o(d)
 	}
-	call := []grpc.CallOption{grpc.CallContentSubtype(Name)}
-	if d.codec != nil {
-		call = append(call, grpc.ForceCodecV2(d.codec))
-	}
 	return []grpc.DialOption{
-		grpc.WithDefaultCallOptions(call...),
+		grpc.WithDefaultCallOptions(grpc.CallContentSubtype(Name)),
 		grpc.WithChainUnaryInterceptor(d.unary),
 		grpc.WithChainStreamInterceptor(d.stream),
 	}
 }
 
-// inGraven reports whether a call with these options speaks Graven.
-func inGraven(opts []grpc.CallOption) bool {
+// inGraven adds to the options of a call the codec to make it with. It reports
+// false for a call that is not made in Graven.
+func (d *dialOptions) inGraven(opts []grpc.CallOption) (with []grpc.CallOption, ok bool) {
 	subtype := ""
-	var forced encoding.CodecV2
+	c := d.codec
 	for _, o := range opts {
 		switch o := o.(type) {
 		case grpc.ContentSubtypeCallOption:
 			subtype = o.ContentSubtype
 		case grpc.ForceCodecV2CallOption:
-			forced = o.CodecV2
+			if c, ok = o.CodecV2.(*grpcCodec); !ok {
+				return opts, false
+			}
 		case grpc.ForceCodecCallOption, grpc.CustomCodecCallOption:
-			return false // a codec of the first interface is never ours
+			return opts, false // a codec of the first interface is never ours
 		}
 	}
-	if forced != nil {
-		_, ours := forced.(*grpcCodec)
-		return ours && subtype == Name
+	if subtype != Name {
+		return opts, false
 	}
-	return subtype == Name
+	return append(opts[:len(opts):len(opts)], grpc.ForceCodecV2(clientCodec{c})), true
 }
 
 // inProtobuf adds to the options of a call what makes it a plain protobuf call.
@@ -93,14 +91,15 @@ func inProtobuf(opts []grpc.CallOption) []grpc.CallOption {
 }
 
 func (d *dialOptions) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if !inGraven(opts) {
+	graven, ok := d.inGraven(opts)
+	if !ok {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 	target := cc.Target()
 	if d.fallback != nil && d.fallback.Has(target) {
 		return invoke(ctx, method, req, reply, cc, inProtobuf(opts)...)
 	}
-	err := invoke(ctx, method, req, reply, cc, opts...)
+	err := invoke(ctx, method, req, reply, cc, graven...)
 	if err == nil {
 		return nil
 	}

@@ -351,7 +351,7 @@ func TestFallbackForgets(t *testing.T) {
 	call := func() error {
 		return d.unary(t.Context(), "/m", nil, nil, dial(t, "127.0.0.1:1"), func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, opts ...grpc.CallOption) error {
 			subtype := "proto"
-			if inGraven(opts) {
+			if _, ok := d.inGraven(opts[:1]); ok && len(opts) == 2 {
 				subtype = Name
 			}
 			subtypes = append(subtypes, subtype)
@@ -385,20 +385,45 @@ func TestFallbackForgets(t *testing.T) {
 }
 
 func TestInGraven(t *testing.T) {
-	ours := grpc.ForceCodecV2(New(codec.Options{}))
+	own := New(codec.Options{MaxSize: 1})
+	proto := encoding.GetCodecV2("proto")
+	d := &dialOptions{codec: New(codec.Options{})}
 	for _, test := range []struct {
 		opts []grpc.CallOption
-		want bool
+		want encoding.CodecV2
 	}{
-		{nil, false},
-		{[]grpc.CallOption{grpc.CallContentSubtype("GRAVEN")}, true},
-		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.CallContentSubtype("json")}, false},
-		{[]grpc.CallOption{grpc.CallContentSubtype(Name), ours}, true},
-		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.ForceCodecV2(encoding.GetCodecV2("proto"))}, false},
-		{inProtobuf([]grpc.CallOption{grpc.CallContentSubtype(Name), ours}), false},
+		{nil, nil},
+		{[]grpc.CallOption{grpc.CallContentSubtype("GRAVEN")}, d.codec},
+		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.WaitForReady(true)}, d.codec},
+		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.CallContentSubtype("json")}, nil},
+		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.ForceCodecV2(own)}, own},
+		{[]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.ForceCodecV2(proto)}, nil},
+		{inProtobuf([]grpc.CallOption{grpc.CallContentSubtype(Name), grpc.ForceCodecV2(own)}), nil},
 	} {
-		if got := inGraven(test.opts); got != test.want {
-			t.Errorf("%v: %v", test.opts, got)
+		with, ok := d.inGraven(test.opts)
+		if ok != (test.want != nil) {
+			t.Errorf("%v: %v", test.opts, ok)
+			continue
+		}
+		if ok {
+			forced := with[len(with)-1].(grpc.ForceCodecV2CallOption).CodecV2.(clientCodec)
+			if forced.CodecV2 != test.want {
+				t.Errorf("%v: codec %v", test.opts, forced)
+			}
+		}
+	}
+}
+
+// What a server's codec says about a request is not taken for what the client's says
+// about an answer, whoever passes it on.
+func TestRefusedByCodec(t *testing.T) {
+	refused := status.Error(codes.Internal, "grpc: failed to unmarshal the received message: "+(&codec.Error{Kind: codec.KindMagic}).Error())
+	e := &echo{unary: func(context.Context, *wrapperspb.BytesValue) (*wrapperspb.BytesValue, error) { return nil, refused }}
+	cc := dialGraven(t, serve(t, e, nil), WithFallback())
+	for range 2 {
+		err := cc.Invoke(testContext(t), unaryMethod, wrapperspb.Bytes([]byte("x")), new(wrapperspb.BytesValue))
+		if errors.Is(err, ErrNoCodec) || status.Convert(err).Message() != status.Convert(refused).Message() {
+			t.Errorf("got %v", err)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
 	"github.com/graven-rpc/graven/codec"
@@ -88,14 +90,26 @@ var unreadable = [...]struct {
 // errorPrefix is how the text of every error of package codec begins.
 const errorPrefix = "graven: "
 
-// notAFrame is in the text of a call's error if the client has refused an answer
-// because it is no frame.
-var notAFrame = ": " + errorPrefix + codec.KindMagic.String()
+// notAFrame is how the text of the error begins that a client's codec has for an answer
+// in another encoding. A server's codec says something else about a request, and
+// gRPC hands on both as text.
+const notAFrame = errorPrefix + "the answer is no Graven frame"
+
+// clientCodec is a codec that tells such answers apart.
+type clientCodec struct{ encoding.CodecV2 }
+
+func (c clientCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	err := c.CodecV2.Unmarshal(data, v)
+	if errors.Is(err, codec.ErrMagic) {
+		return fmt.Errorf("%s: %w", notAFrame, err)
+	}
+	return err
+}
 
 // judge looks at the status of a failed call that was made in Graven.
 func judge(s *status.Status) verdict {
 	text := s.Message()
-	if s.Code() == codes.Internal && strings.Contains(text, notAFrame) {
+	if s.Code() == codes.Internal && strings.Contains(text, ": "+notAFrame) {
 		return otherEncoding
 	}
 	for _, u := range unreadable {

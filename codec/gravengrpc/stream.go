@@ -12,14 +12,15 @@ import (
 )
 
 func (d *dialOptions) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	if !inGraven(opts) {
+	graven, ok := d.inGraven(opts)
+	if !ok {
 		return open(ctx, desc, cc, method, opts...)
 	}
 	target := cc.Target()
 	if d.fallback != nil && d.fallback.Has(target) {
 		return open(ctx, desc, cc, method, inProtobuf(opts)...)
 	}
-	s, err := open(ctx, desc, cc, method, opts...)
+	s, err := open(ctx, desc, cc, method, graven...)
 	if err != nil {
 		return nil, err
 	}

@@ -81,10 +81,12 @@ func TestEveryKindOfCall(t *testing.T) {
 			t.Errorf("%s: content types %s", name, got)
 		}
 	}
-	// One call in protobuf among the others.
-	mustEcho(t, dialGraven(t, addr), []byte("x"), grpc.CallContentSubtype("proto"))
-	if got := types.take(); got != "application/grpc+proto" {
-		t.Errorf("content type %s", got)
+	// One call in protobuf among the others, also where the codec has options.
+	for _, opts := range [][]DialOption{nil, {withPoison(codec.Options{})}} {
+		mustEcho(t, dialGraven(t, addr, opts...), []byte("x"), grpc.CallContentSubtype("proto"))
+		if got := types.take(); got != "application/grpc+proto" {
+			t.Errorf("content type %s", got)
+		}
 	}
 }
 
