@@ -137,17 +137,16 @@ shifted:
 	VPTERNLOGQ $0x96, Z18, Z19, Z16
 
 // Z20 = the products of Z16, which CX, 1 to 63, more bytes follow, and of these: they are
-// the end of Z18, zeros before them. Changes CX, DX and R8.
+// the end of Z18, zeros before them. Changes CX, DX and R9.
 #define MULTIPLYTAIL \
 	MOVL CX, DX                              \
 	ANDL $7, DX                              \
 	SHLL $7, DX                              \
 	ANDL $56, CX                             \
-	LEAQ ·tailWords+56(SB), R8               \
-	ADDQ DX, R8                              \
-	SUBQ CX, R8                              \
-	VMOVDQU64 (R8), Z17                      \
-	MOVQ ·shortAligned(SB), R8               \
+	LEAQ ·tailWords+56(SB), R9               \
+	ADDQ DX, R9                              \
+	SUBQ CX, R9                              \
+	VMOVDQU64 (R9), Z17                      \
 	MULTIPLY(Z18, LASTWORDS(0), Z20, Z21)    \
 	MULTIPLY(Z16, Z17, Z22, Z23)             \
 	VPXORQ     Z22, Z20, Z20                 \

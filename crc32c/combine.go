@@ -10,21 +10,20 @@ const polynomial = 0x82f63b78
 // negative.
 //
 // Appending n bytes multiplies what A contributes by x^(8n) modulo the polynomial,
-// and x^(8n) is a product of the squares x^(2^k) that the bits of n select; this is
-// the method of Mark Adler's crc32_combine in zlib 1.2.12.
+// a product of those x^(2^k) that the bits of 8n select; this is the method of Mark
+// Adler's crc32_combine in zlib 1.2.12.
 func Combine(crc1, crc2 uint32, len2 int64) uint32 {
 	if len2 < 0 {
 		panic("crc32c: Combine with a negative length")
 	}
-	shift := uint32(1 << 31)       // x^0
-	square := uint32(1 << 31 >> 8) // x^8, that is, one byte
+	k := 3 // 8n is n shifted by three
 	for n := uint64(len2); n != 0; n >>= 1 {
 		if n&1 != 0 {
-			shift = multiply(shift, square)
+			crc1 = multiply(squares[k%len(squares)], crc1)
 		}
-		square = multiply(square, square)
+		k++
 	}
-	return multiply(shift, crc1) ^ crc2
+	return crc1 ^ crc2
 }
 
 // multiply returns a times b modulo the polynomial, all reflected.

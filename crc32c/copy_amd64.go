@@ -13,7 +13,10 @@ const (
 	// copyHybrid is where chains beside the folding pay, which read and write in six
 	// more places. copyHybridMax is what one block takes: iterations of 448 bytes, and
 	// less than one more.
-	copyHybrid    = 2048
+	//
+	//lint:ignore U1000 for the assembly
+	copyHybrid = 2048
+	//lint:ignore U1000 for the assembly
 	copyHybridMax = 448*blockAVX512 + 447
 	// copyFolding is where, in caches further away, fewer places are faster again.
 	copyFolding = 192 << 10

@@ -245,10 +245,10 @@ fold64:
 tail:
 	ADDQ $64, CX
 	JZ   noTail
-	LEAQ ·short+shortTables_mask(SB), R9
+	MOVQ ·shortAligned(SB), R8
 	VMOVDQU64 -64(DI)(CX*1), Z18
 	VMOVDQU64 Z18, -64(R14)(CX*1)
-	VPANDQ (R9)(CX*1), Z18, Z18
+	VPANDQ shortTables_mask(R8)(CX*1), Z18, Z18
 	MULTIPLYTAIL
 
 lanes:
@@ -261,8 +261,8 @@ lanes:
 	RET
 
 noTail:
-	VMOVDQU64 ·short+(shortTables_lastWords+192)(SB), Z19
-	MULTIPLY(Z16, Z19, Z20, Z21)
+	MOVQ ·shortAligned(SB), R8
+	MULTIPLY(Z16, LASTWORDS(0), Z20, Z21)
 	VPXORQ Z21, Z20, Z20
 	JMP lanes
 

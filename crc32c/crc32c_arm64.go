@@ -14,6 +14,8 @@ const (
 	// chainsMin is the length in bytes from which four chains pay for joining them.
 	chainsMin = 256
 	// blockMax is the iterations, of 128 bytes, that the table of multipliers reaches to.
+	//
+	//lint:ignore U1000 for the assembly
 	blockMax = 128
 )
 

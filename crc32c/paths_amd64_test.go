@@ -8,14 +8,6 @@ import (
 	"unsafe"
 )
 
-// withLevel runs f on the given path.
-func withLevel(l uint8, f func()) {
-	was := level
-	defer func() { level = was }()
-	level = l
-	f()
-}
-
 var levelNames = map[uint8]string{levelGeneric: "generic", levelSSE42: "sse42", levelAVX512: "avx512"}
 
 func activePath() string { return levelNames[level] }

@@ -4,14 +4,6 @@ package crc32c
 
 import "testing"
 
-// withLevel runs f on the given path.
-func withLevel(l uint8, f func()) {
-	was := level
-	defer func() { level = was }()
-	level = l
-	f()
-}
-
 func activePath() string {
 	return map[uint8]string{levelGeneric: "generic", levelCRC32: "crc32"}[level]
 }

@@ -146,8 +146,8 @@ fold64:
 tail:
 	ADDQ $64, CX
 	JZ   noTail
-	LEAQ ·short+shortTables_mask(SB), R9
-	VMOVDQU64 (R9)(CX*1), Z18
+	MOVQ ·shortAligned(SB), R8
+	VMOVDQU64 shortTables_mask(R8)(CX*1), Z18
 	VPANDQ -64(SI)(CX*1), Z18, Z18
 	MULTIPLYTAIL
 	SUMLANES
@@ -159,8 +159,8 @@ tail:
 	RET
 
 noTail:
-	VMOVDQU64 ·short+(shortTables_lastWords+192)(SB), Z19
-	MULTIPLY(Z16, Z19, Z20, Z21)
+	MOVQ ·shortAligned(SB), R8
+	MULTIPLY(Z16, LASTWORDS(0), Z20, Z21)
 	VPXORQ Z21, Z20, Z20
 	SUMLANES
 	XORL   AX, AX

@@ -30,7 +30,7 @@ func TestPower(t *testing.T) {
 		t.Errorf("x^order = %08x, want 1", got)
 	}
 	if got := power(32); got != polynomial {
-		t.Errorf("x^32 = %08x, want %08x", got, polynomial)
+		t.Errorf("x^32 = %08x, want %08x", got, uint32(polynomial))
 	}
 	for _, n := range []int{1, 33, 77, 1 << 20} {
 		if got := multiply(power(-n), power(n)); got != 1<<31 {
