@@ -42,7 +42,7 @@ func (o *Options) marshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 	if m == nil {
 		return dst, fault.New(fault.NotMessage, "nil can't be encoded")
 	}
-	g, lm, init, err := wire.Bound(m)
+	t, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return dst, err
 	}
@@ -53,8 +53,8 @@ func (o *Options) marshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 	}
 	eo := wire.EncodeOptions{DiscardUnknown: o.DiscardUnknown, MaxDepth: o.maxDepth(), MaxSize: o.maxSize()}
 	begin := len(dst)
-	if g != nil && !o.DiscardUnknown {
-		if out, ok := encode(dst, g, lm, eo); ok {
+	if t != nil && !o.DiscardUnknown {
+		if out, ok := encode(dst, t, m, lm, eo); ok {
 			return out, nil
 		}
 	}
@@ -73,11 +73,11 @@ const firstScratch = 4 << 10
 
 // encode appends the frame of a message by its generated methods. It reports false
 // where reflection has to find out what is wrong.
-func encode(dst []byte, g wire.Generated, lm *layout.Message, eo wire.EncodeOptions) ([]byte, bool) {
+func encode(dst []byte, t *wire.Type, m proto.Message, lm *layout.Message, eo wire.EncodeOptions) ([]byte, bool) {
 	begin := len(dst)
 	const least = envelope.Overhead + 64 // not worth a try below
 	if room := cap(dst) - begin; room >= least {
-		end, result := wire.Encode(dst[:cap(dst)-envelope.TrailerSize], begin+envelope.HeaderSize, g, eo)
+		end, result := wire.Encode(dst[:cap(dst)-envelope.TrailerSize], begin+envelope.HeaderSize, t, m, eo)
 		switch result {
 		case wire.Done:
 			return seal(dst[:end], begin, lm.ID()), true
@@ -87,7 +87,7 @@ func encode(dst []byte, g wire.Generated, lm *layout.Message, eo wire.EncodeOpti
 	}
 	for size := max(firstScratch, 2*(cap(dst)-begin)); ; size *= 4 {
 		scratch := buffers.Get(size)
-		end, result := wire.Encode(*scratch, envelope.HeaderSize, g, eo)
+		end, result := wire.Encode(*scratch, envelope.HeaderSize, t, m, eo)
 		if result == wire.Done {
 			dst = appendSealed(dst, (*scratch)[:end], lm.ID())
 		}

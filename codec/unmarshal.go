@@ -34,7 +34,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 		return fault.Of(fault.NotMessage, r.Descriptor().FullName(), "a nil pointer can't be decoded into")
 	}
 	proto.Reset(m)
-	g, lm, init, err := wire.Bound(m)
+	t, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	do := wire.DecodeOptions{
 		DiscardUnknown: o.DiscardUnknown, MaxDepth: o.maxDepth(), Resolver: o.Resolver, Budget: o.budget(len(frame)),
 	}
-	if g != nil && !convert {
-		err = wire.Decode(g, msg, do)
+	if t != nil && !convert {
+		err = wire.Decode(t, m, msg, do)
 	} else {
 		err = wire.DecodeReflect(r, lm, msg, do)
 	}

@@ -89,7 +89,7 @@ func TestServerWithoutCodec(t *testing.T) {
 func TestFallback(t *testing.T) {
 	eachServer(t, func(t *testing.T, e *echo, url string, types chan string, protocol connect.ClientOption, streams bool) {
 		for _, compress := range [][]connect.ClientOption{nil, {connect.WithSendGzip(), connect.WithCompressMinBytes(100)}} {
-			for _, n := range []int{0, 200, 5000, 100 << 10} {
+			for _, n := range []int{0, 200, 5000, 40 << 10} {
 				if n == 0 && !streams {
 					continue // its answer to nothing is something
 				}

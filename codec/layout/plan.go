@@ -37,7 +37,7 @@ type Plan struct {
 	Residue int32   // index of the residue in Rows.Fields, -1 if there is none
 	Native  bool    // the shape is Msg.Full's
 
-	Slots   []Slot // one for each of Msg.Fields, what getters need
+	Slots   []Slot // one for each of Msg.Fields, what decoding needs
 	Convert bool   // some field is stored in another width
 	Extra   bool   // rows may hold a residue or fields of another version
 	Kept    *Rows  // a root block of the Unknown fields, nil if there are none
@@ -49,6 +49,8 @@ type Plan struct {
 	Vars       []Check   // variable fields, in order
 	Strings    bool      // all variable fields are strings to be checked for UTF-8
 	OneofMasks []BitMask // members of one oneof, where the shape has two or more
+
+	view atomic.Pointer[View] // made on first use
 }
 
 // NewPlan matches a message type with the rows of some shape in time proportional

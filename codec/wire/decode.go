@@ -214,8 +214,7 @@ func (d *Decoder) Message(r Row, s *Slot, m proto.Message) {
 
 func (d *Decoder) message1(block []byte, m proto.Message) {
 	d.depth++
-	if g, ok := m.(Generated); ok {
-		t := g.Γraven()
+	if t := typeOf(m); t != nil {
 		d.stack = append(d.stack, d.open(t.info.Load(), block))
 		t.methods.Load().get(d, &d.stack[len(d.stack)-1], m)
 		d.stack = d.stack[:len(d.stack)-1]
@@ -258,8 +257,7 @@ func Foreign[T any, M interface {
 		ms[i] = xs[i]
 	}
 	d.depth++
-	if g, ok := ms[0].(Generated); ok {
-		t := g.Γraven()
+	if t := typeOf(ms[0]); t != nil {
 		b := d.open(t.info.Load(), block)
 		for i := range xs {
 			d.stack = append(d.stack, b.slice(i))
@@ -308,8 +306,8 @@ func (r Row) Unpack(s *Slot) Packed { return Packed{r.p.Add(uint(s.Off))} }
 
 // Unpack decodes an inline message of another package into m, which is empty.
 func (d *Decoder) Unpack(p Packed, m proto.Message, size uint) {
-	if g, ok := m.(Generated); ok {
-		if f := g.Γraven().methods.Load().unpack; f != nil {
+	if t := typeOf(m); t != nil {
+		if f := t.methods.Load().unpack; f != nil {
 			f(d, p, m)
 			return
 		}
@@ -430,7 +428,8 @@ func appendKept(dst []byte, p *layout.Plan, row, tail []byte, start, end uint32)
 }
 
 // presentIn cuts the present fields out of a row of a block.
-func presentIn(p *layout.Plan, row, tail []byte, start, end uint32) (k kept) {
+func presentIn(p *layout.Plan, row, tail []byte, start, end uint32) kept {
+	k := make(kept, 0, len(p.Rows.Fields))
 	for j := range p.Rows.Fields {
 		f := &p.Rows.Fields[j]
 		var value []byte

@@ -262,6 +262,9 @@ func (b *Block) residue(e *Encoder, row, tail uint, expected bool, m proto.Messa
 	return tail
 }
 
+// HasUnknown reports whether a message has unknown fields.
+func HasUnknown(m proto.Message) bool { return len(m.ProtoReflect().GetUnknown()) > 0 }
+
 // HasResidue reports whether a message has unknown fields or extensions.
 func HasResidue(m protoreflect.Message) bool {
 	if len(m.GetUnknown()) > 0 {
@@ -315,8 +318,8 @@ func (e *Encoder) Bytes(tail uint, s []byte) uint {
 // Message writes a block of one message of another package: by its methods if it has
 // generated ones, else by reflection. A nil message is an empty one.
 func (e *Encoder) Message(tail uint, m proto.Message) uint {
-	if g, ok := m.(Generated); ok {
-		return g.Γraven().methods.Load().put(e, tail, m, false)
+	if t := typeOf(m); t != nil {
+		return t.methods.Load().put(e, tail, m, false)
 	}
 	return e.reflect(tail, []reflectRow{{msg: m.ProtoReflect()}})
 }
@@ -345,9 +348,9 @@ func Messages[T any, M interface {
 	if len(xs) == 0 {
 		return tail
 	}
-	if g, ok := any(xs[0]).(Generated); ok {
+	if t := typeOf(xs[0]); t != nil {
 		list := mem.Pointers[T, M](xs)
-		return g.Γraven().methods.Load().putList(e, tail, &list)
+		return t.methods.Load().putList(e, tail, &list)
 	}
 	rows := make([]reflectRow, len(xs))
 	for i, x := range xs {
@@ -364,8 +367,8 @@ func (e *Encoder) Pack(at uint, m proto.Message, size uint) {
 		clear(out)
 		return
 	}
-	if g, ok := m.(Generated); ok {
-		if p := g.Γraven().methods.Load().pack; p != nil {
+	if t := typeOf(m); t != nil {
+		if p := t.methods.Load().pack; p != nil {
 			p(e, at, m)
 			return
 		}
@@ -381,22 +384,19 @@ func (e *Encoder) Pack(at uint, m proto.Message, size uint) {
 	}
 }
 
-// Packer is the buffer, for functions that pack inline messages.
+// Packer is the buffer, for functions that write the fields of inline messages.
 func (e *Encoder) Packer() Packer { return Packer{e.out} }
 
-// Packer writes the fields of inline messages at positions.
+// Packer writes to positions in a buffer that were reserved.
 type Packer struct{ p mem.Ptr }
 
-func (w Packer) U8(at uint, v uint8)    { w.p.Put8(at, v) }
-func (w Packer) U16(at uint, v uint16)  { w.p.Put16(at, v) }
-func (w Packer) U32(at uint, v uint32)  { w.p.Put32(at, v) }
-func (w Packer) U64(at uint, v uint64)  { w.p.Put64(at, v) }
-func (w Packer) F32(at uint, v float32) { w.p.Put32(at, math.Float32bits(v)) }
-func (w Packer) F64(at uint, v float64) { w.p.Put64(at, math.Float64bits(v)) }
-func (w Packer) Bool(at uint, v bool)   { w.p.Put8(at, uint8(Bit(v))) }
-
-// Zero writes n zero bytes: an inline message that is nil.
-func (w Packer) Zero(at, n uint) { clear(w.p.Bytes(at, n)) }
+func (w Packer) Put8(at uint, v uint8)     { w.p.Put8(at, v) }
+func (w Packer) Put16(at uint, v uint16)   { w.p.Put16(at, v) }
+func (w Packer) Put32(at uint, v uint32)   { w.p.Put32(at, v) }
+func (w Packer) Put64(at uint, v uint64)   { w.p.Put64(at, v) }
+func (w Packer) PutF32(at uint, v float32) { w.p.PutF32(at, v) }
+func (w Packer) PutF64(at uint, v float64) { w.p.PutF64(at, v) }
+func (w Packer) PutBool(at uint, v bool)   { w.p.PutBool(at, v) }
 
 func uvarintLen(n uint32) int {
 	switch {

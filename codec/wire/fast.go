@@ -18,11 +18,11 @@ const (
 	Reflect               // something is to be found and reported by reflection
 )
 
-// Bound gives a message's layout, and its generated methods if it has some.
-func Bound(m proto.Message) (g Generated, lm *layout.Message, init bool, err error) {
-	if g, ok := m.(Generated); ok {
-		i := g.Γraven().info.Load()
-		return g, i.Layout, i.needsInit, nil
+// Bound gives a message's layout, and its functions if it has some, generated or ours.
+func Bound(m proto.Message) (t *Type, lm *layout.Message, init bool, err error) {
+	if t := typeOf(m); t != nil {
+		i := t.info.Load()
+		return t, i.Layout, i.needsInit, nil
 	}
 	lm, err = layout.Of(m.ProtoReflect().Descriptor())
 	return nil, lm, true, err
@@ -30,19 +30,19 @@ func Bound(m proto.Message) (g Generated, lm *layout.Message, init bool, err err
 
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 
-// Encode writes the root block of m at position at of buf, by generated methods, and
-// returns where it ends. It never writes past len(buf).
-func Encode(buf []byte, at int, g Generated, o EncodeOptions) (int, Result) {
+// Encode writes the root block of m at position at of buf, by the functions of its type,
+// and returns where it ends. It never writes past len(buf).
+func Encode(buf []byte, at int, t *Type, m proto.Message, o EncodeOptions) (int, Result) {
 	e := encoders.Get().(*Encoder)
 	*e = Encoder{
 		out: mem.Of(buf), lim: uint(min(len(buf), at+o.MaxSize)), maxDepth: o.MaxDepth, opts: o,
 		scratch: e.scratch, strings: e.strings, numbers: e.numbers,
 	}
-	put := g.Γraven().methods.Load().put
-	end := put(e, uint(at), g, true)
+	put := t.methods.Load().put
+	end := put(e, uint(at), m, true)
 	if e.seen && !e.over && e.flags == 0 && !e.failed {
 		e.careful, e.seen, e.depth = true, false, 0
-		end = put(e, uint(at), g, true)
+		end = put(e, uint(at), m, true)
 	}
 	result := Done
 	switch {
@@ -61,22 +61,21 @@ func Encode(buf []byte, at int, g Generated, o EncodeOptions) (int, Result) {
 
 var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
-// Decode sets the fields of an empty message from a verified root block, by generated
-// methods. The block must hold nothing that Verify said to convert.
-func Decode(g Generated, block []byte, o DecodeOptions) (err error) {
+// Decode sets the fields of an empty message from a verified root block, by the functions
+// of its type. The block must hold nothing that Verify said to convert.
+func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) (err error) {
 	d := decoders.Get().(*Decoder)
 	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
 	d.depth, d.step, d.next = 1, len(block), 1
 	defer d.free()
 	defer thrown(&err)
-	t := g.Γraven()
 	i := t.info.Load()
 	p, err := i.Layout.PlanFor(block)
 	if err != nil {
 		return err
 	}
 	d.root = openRows(p, 1, block[len(p.Rows.Shape):])
-	t.methods.Load().get(d, &d.root, g)
+	t.methods.Load().get(d, &d.root, m)
 	return nil
 }
 

@@ -17,6 +17,8 @@ type keptField struct {
 	value   []byte
 }
 
+var bools = []byte{0, 1}
+
 // kept is fields of another version of one message.
 type kept []keptField
 
@@ -33,11 +35,10 @@ func fieldValue(f *layout.RowField, row, value []byte) keptField {
 	switch {
 	case f.Variable():
 	case f.Code == layout.Bool:
-		b := byte(0)
+		k.value = bools[0:1]
 		if has(row, f.Bit+1) {
-			b = 1
+			k.value = bools[1:2]
 		}
-		k.value = []byte{b}
 	default:
 		k.value = row[f.Off : int(f.Off)+f.Size()]
 	}

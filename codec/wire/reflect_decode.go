@@ -59,6 +59,9 @@ const (
 	valueSize   = 24
 )
 
+// keptFieldSize is what keeping a field of another version takes beside its value.
+const keptFieldSize = 64
+
 // messageSize is the size of a message object in bytes.
 func messageSize(m protoreflect.Message) int64 {
 	if t := reflect.TypeOf(m.Interface()); t.Kind() == reflect.Pointer {
@@ -95,6 +98,12 @@ func (d *reflectDecoder) message(m protoreflect.Message, p *layout.Plan, row, ta
 		case int32(j) == p.Residue:
 			residue = value
 		case !d.DiscardUnknown && !p.Msg.Entry:
+			if foreign == nil {
+				if err := d.charge(keptFieldSize * int64(len(p.Unknown))); err != nil {
+					return err
+				}
+				foreign = make(kept, 0, len(p.Unknown))
+			}
 			foreign = append(foreign, fieldValue(rf, row, value))
 		}
 	}

@@ -30,6 +30,17 @@ type Generated interface {
 	Γraven() *Type
 }
 
+//go:generate go run github.com/graven-rpc/graven/protoc-gen-graven/internal/known known.go
+
+// typeOf gives the functions for a message: those of its generated methods, or
+// ours for a well-known type; nil if there are none.
+func typeOf(m proto.Message) *Type {
+	if g, ok := m.(Generated); ok {
+		return g.Γraven()
+	}
+	return known(m)
+}
+
 // Type is what generated code keeps for a message type. The zero value is ready;
 // the rest is made on first use.
 type Type struct {

@@ -36,6 +36,15 @@ func (p Ptr) Put16(o uint, v uint16) { le.PutUint16(p.b[o:], v) }
 func (p Ptr) Put32(o uint, v uint32) { le.PutUint32(p.b[o:], v) }
 func (p Ptr) Put64(o uint, v uint64) { le.PutUint64(p.b[o:], v) }
 
+func (p Ptr) PutF32(o uint, v float32) { p.Put32(o, math.Float32bits(v)) }
+func (p Ptr) PutF64(o uint, v float64) { p.Put64(o, math.Float64bits(v)) }
+func (p Ptr) PutBool(o uint, v bool) {
+	p.b[o] = 0
+	if v {
+		p.b[o] = 1
+	}
+}
+
 // Bytes is the n bytes at o, no copy.
 func (p Ptr) Bytes(o, n uint) []byte {
 	if n == 0 {

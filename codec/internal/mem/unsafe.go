@@ -32,6 +32,10 @@ func (p Ptr) Put16(o uint, v uint16) { *(*uint16)(unsafe.Add(p.p, o)) = v }
 func (p Ptr) Put32(o uint, v uint32) { *(*uint32)(unsafe.Add(p.p, o)) = v }
 func (p Ptr) Put64(o uint, v uint64) { *(*uint64)(unsafe.Add(p.p, o)) = v }
 
+func (p Ptr) PutF32(o uint, v float32) { *(*float32)(unsafe.Add(p.p, o)) = v }
+func (p Ptr) PutF64(o uint, v float64) { *(*float64)(unsafe.Add(p.p, o)) = v }
+func (p Ptr) PutBool(o uint, v bool)   { *(*bool)(unsafe.Add(p.p, o)) = v }
+
 // Bytes is the n bytes at o, no copy.
 func (p Ptr) Bytes(o, n uint) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p.p, o)), n)

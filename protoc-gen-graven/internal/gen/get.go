@@ -11,7 +11,7 @@ import (
 
 // get prints the function that sets messages from a block.
 func (g *printer) get(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	g.P("func ", name("Get", m.Message), "(d *", g.wire("Decoder"), ", b *", g.wire("Rows"), ", xs []*", T, ") {")
 	var body []string
 	for _, f := range m.fields {
@@ -25,7 +25,7 @@ func (g *printer) get(m *message) {
 	}
 	for _, f := range m.fields {
 		if f.lay.Inline && !f.Desc.IsList() && g.local(f) {
-			g.P(slabName(f), " := ", g.wire("SlabOf"), "[", f.Message.GoIdent.GoName, "](d, &", g.typeOf(f.Message), ".Key)")
+			g.P(slabName(f), " := ", g.wire("SlabOf"), "[", g.goType(f.Message.GoIdent), "](d, &", g.typeOf(f.Message), ".Key)")
 		}
 	}
 	g.P("for i, x := range xs {")
@@ -35,7 +35,7 @@ func (g *printer) get(m *message) {
 	for _, l := range body {
 		g.P(l)
 	}
-	if g.accessors(m.Message) {
+	if g.known || g.accessors(m.Message) {
 		g.P("if b.Extra {")
 	} else {
 		g.P("if b.Extra && !d.Kept(b, i, &x.unknownFields) {")
@@ -97,7 +97,7 @@ func (g *printer) getField(m *message, f *field) []string {
 		return g.when("if r.Has("+s+") {", []string{g.set(m, f, v)})
 	case f.real:
 		return g.when("if r.Has("+s+") {", []string{
-			fmt.Sprintf("v := %s[%s](d, &%s)", g.wire("New"), f.GoIdent.GoName, g.keyName(f)),
+			fmt.Sprintf("v := %s[%s](d, &%s)", g.wire("New"), g.goType(f.GoIdent), g.keyName(f)),
 			"v." + f.GoName + " = " + v,
 			"x." + f.Oneof.GoName + " = v",
 		})
@@ -252,7 +252,7 @@ func (g *printer) getMap(m *message, f *field) string {
 
 // unpack prints the function that sets an inline message from its bytes in a row.
 func (g *printer) unpack(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	g.P("func ", name("Unpack", m.Message), "(d *", g.wire("Decoder"), ", p ", g.wire("Packed"), ", x *", T, ") *", T, " {")
 	for i := range m.layout.Packed {
 		p := &m.layout.Packed[i]
@@ -260,7 +260,7 @@ func (g *printer) unpack(m *message) {
 		var v string
 		switch {
 		case p.Child != nil && g.local(f):
-			v = fmt.Sprintf("%s(d, p.At(%d), %s[%s](d, &%s.Key))", name("Unpack", f.Message), p.Off, g.wire("New"), f.Message.GoIdent.GoName, g.typeOf(f.Message))
+			v = fmt.Sprintf("%s(d, p.At(%d), %s[%s](d, &%s.Key))", name("Unpack", f.Message), p.Off, g.wire("New"), g.goType(f.Message.GoIdent), g.typeOf(f.Message))
 		case p.Child != nil:
 			v = fmt.Sprintf("%s[%s](d, p.At(%d), %d)", g.wire("UnpackNew"), g.goType(f.Message.GoIdent), p.Off, p.Size)
 		case p.Kind == protoreflect.BoolKind:

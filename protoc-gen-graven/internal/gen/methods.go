@@ -27,6 +27,7 @@ type printer struct {
 	file    *protogen.File
 	opaque  bool // the variant of hybrid messages that is behind the tag protoopaque
 	aliases map[protogen.GoIdent]string
+	known   bool // the messages are of other packages: protobuf's well-known types
 }
 
 func printMethods(p *protogen.Plugin, f *protogen.File, plan *filePlan, o Options, suffix, tag string) {
@@ -94,11 +95,11 @@ func (g *printer) accessors(m *protogen.Message) bool {
 
 // typeOf is an expression for the layout of a message type of this package.
 func (g *printer) typeOf(m *protogen.Message) string {
-	return name("Type", m) + ".Of((*" + m.GoIdent.GoName + ")(nil))"
+	return name("Type", m) + ".Of((*" + g.goType(m.GoIdent) + ")(nil))"
 }
 
 func (g *printer) message(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	g.P("var ", name("Type", m.Message), " ", g.wire("Type"))
 	g.P()
 	for _, f := range m.fields {
@@ -115,8 +116,12 @@ func (g *printer) message(m *message) {
 	if m.layout.Inline {
 		bind = g.wire("BindInline") + strings.TrimPrefix(bind, g.wire("Bind")) + ", " + name("Pack", m.Message) + ", " + name("Unpack", m.Message)
 	}
-	g.P("// Γraven is for the runtime.")
-	g.P("func (*", T, ") Γraven() *", g.wire("Type"), " {")
+	if g.known {
+		g.P("func ", name("Known", m.Message), "() *", g.wire("Type"), " {")
+	} else {
+		g.P("// Γraven is for the runtime.")
+		g.P("func (*", T, ") Γraven() *", g.wire("Type"), " {")
+	}
 	g.P("return ", bind, ")")
 	g.P("}")
 	g.P()
@@ -163,11 +168,11 @@ func pointer(f *field) bool {
 
 // residue is an expression for whether a message has unknown fields or extensions.
 func (g *printer) residue(m *message) string {
-	if g.accessors(m.Message) {
+	if g.known || g.accessors(m.Message) {
 		if m.extended {
 			return g.wire("HasResidue") + "(x.ProtoReflect())"
 		}
-		return "len(x.ProtoReflect().GetUnknown()) > 0"
+		return g.wire("HasUnknown") + "(x)"
 	}
 	if m.extended {
 		return "len(x.unknownFields) + len(x.extensionFields) > 0"
@@ -178,7 +183,7 @@ func (g *printer) residue(m *message) string {
 // bits prints the function that says which fields of a message are set, as the bits of
 // a full row.
 func (g *printer) bits(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	if m.words == 1 {
 		g.P("func ", name("Bits", m.Message), "(x *", T, ") (b uint64) {")
 	} else {
@@ -271,7 +276,7 @@ func (g *printer) oneofBits(m *message, oneof *protogen.Oneof) {
 	}
 	g.P("switch v := x.", oneof.GoName, ".(type) {")
 	for _, f := range members {
-		g.P("case *", f.GoIdent.GoName, ":")
+		g.P("case *", g.goType(f.GoIdent), ":")
 		if f.lay.Code != layout.Bool {
 			g.P(g.or(m, f.bit, "v != nil"))
 			continue
@@ -287,7 +292,7 @@ func (g *printer) oneofBits(m *message, oneof *protogen.Oneof) {
 // local reports whether a field's message type has its methods in this package: all of a
 // Go package are generated together.
 func (g *printer) local(f *field) bool {
-	return f.Message != nil && f.Message.GoIdent.GoImportPath == g.file.GoImportPath
+	return f.Message != nil && g.known || f.Message != nil && f.Message.GoIdent.GoImportPath == g.file.GoImportPath
 }
 
 // method is the name of an accessor: GetX, SetX, HasX.

@@ -2,7 +2,6 @@ package gen
 
 import (
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -11,7 +10,7 @@ import (
 
 // put prints the function that writes a block of messages.
 func (g *printer) put(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	wide := m.words > 1
 	g.P("func ", name("Put", m.Message), "(e *", g.wire("Encoder"), ", tail uint, xs []*", T, ", root bool) uint {")
 	g.P("t := ", g.typeOf(m.Message))
@@ -97,7 +96,7 @@ func (g *printer) putField(m *message, f *field) []string {
 		if g.accessors(m.Message) {
 			return g.when("if x."+method(f, "Has")+"() {", g.putValue(f, "x."+method(f, "Get")+"()"))
 		}
-		return g.when(fmt.Sprintf("if v, _ := x.%s.(*%s); v != nil {", f.Oneof.GoName, f.GoIdent.GoName), g.putValue(f, "v."+f.GoName))
+		return g.when(fmt.Sprintf("if v, _ := x.%s.(*%s); v != nil {", f.Oneof.GoName, g.goType(f.GoIdent)), g.putValue(f, "v."+f.GoName))
 	}
 	switch {
 	case pointer(f) && !g.accessors(m.Message):
@@ -164,7 +163,7 @@ func (g *printer) putValue(f *field, v string) []string {
 		return []string{fmt.Sprintf("tail = %s(e, tail, %s)", g.wire("Messages"), v)}
 	case f.lay.Child != nil:
 		if g.local(f) {
-			return []string{fmt.Sprintf("tail = %s(e, tail, []*%s{%s}, false)", name("Put", f.Message), f.Message.GoIdent.GoName, v)}
+			return []string{fmt.Sprintf("tail = %s(e, tail, []*%s{%s}, false)", name("Put", f.Message), g.goType(f.Message.GoIdent), v)}
 		}
 		return []string{fmt.Sprintf("tail = e.Message(tail, %s)", v)}
 	case f.Desc.IsList():
@@ -257,7 +256,7 @@ func valueFunc(k protoreflect.Kind, utf8 bool) string {
 
 // pack prints the function that writes an inline message into its parent's row.
 func (g *printer) pack(m *message) {
-	T := m.GoIdent.GoName
+	T := g.goType(m.GoIdent)
 	g.P("func ", name("Pack", m.Message), "(e *", g.wire("Encoder"), ", at uint, x *", T, ") {")
 	g.P("if x == nil {")
 	g.P("x = &", name("Zero", m.Message))
@@ -267,26 +266,33 @@ func (g *printer) pack(m *message) {
 		p := &m.layout.Packed[i]
 		f := m.byNumber(p.Desc.Number())
 		v := g.value(m, f)
-		at := fmt.Sprintf("at+%d", p.Off)
+		at := "at"
+		if p.Off > 0 {
+			at = fmt.Sprintf("at+%d", p.Off)
+		}
 		switch {
 		case p.Child != nil && g.local(f):
 			g.P(name("Pack", f.Message), "(e, ", at, ", ", v, ")")
 		case p.Child != nil:
 			g.P("e.Pack(", at, ", ", v, ", ", p.Size, ")")
 		case p.Kind == protoreflect.BoolKind:
-			g.P("out.Bool(", at, ", ", v, ")")
+			g.P("out.PutBool(", at, ", ", v, ")")
 		case p.Kind == protoreflect.FloatKind:
-			g.P("out.F32(", at, ", ", v, ")")
+			g.P("out.PutF32(", at, ", ", v, ")")
 		case p.Kind == protoreflect.DoubleKind:
-			g.P("out.F64(", at, ", ", v, ")")
+			g.P("out.PutF64(", at, ", ", v, ")")
 		default:
 			if p.Width != 0 {
 				g.P(g.narrow(f, v, p.Width))
 			}
-			g.P("out.U", 8*p.Size, "(", at, ", uint", 8*p.Size, "(", v, "))")
+			g.P("out.Put", 8*p.Size, "(", at, ", uint", 8*p.Size, "(", v, "))")
 		}
 	}
-	g.P("e.Unstorable |= ", strings.TrimSuffix(g.residue(m), " > 0"))
+	if g.accessors(m.Message) {
+		g.P("e.Unstorable |= int(", g.wire("Bit"), "(", g.residue(m), "))")
+	} else {
+		g.P("e.Unstorable |= len(x.unknownFields)")
+	}
 	g.P("}")
 	g.P()
 }

@@ -908,11 +908,11 @@ func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
 		x = &gravenZeroBoxE24
 	}
 	out := e.Packer()
-	gravenPackPairE24(e, at+0, x.A)
+	gravenPackPairE24(e, at, x.A)
 	gravenPackPairE24(e, at+8, x.B)
-	out.Bool(at+16, x.Lit)
+	out.PutBool(at+16, x.Lit)
 	e.Fail(wire.WideS(x.Open, 8))
-	out.U8(at+17, uint8(x.Open))
+	out.Put8(at+17, uint8(x.Open))
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -998,9 +998,9 @@ func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
 		x = &gravenZeroPairE24
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
+	out.PutF32(at, x.X)
 	e.Fail(wire.WideU(x.Y, 32))
-	out.U32(at+4, uint32(x.Y))
+	out.Put32(at+4, uint32(x.Y))
 	e.Unstorable |= len(x.unknownFields)
 }
 

@@ -685,7 +685,7 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequiredE24(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsRequiredE24(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -711,7 +711,7 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 			tail = gravenPutRequiredE24(e, tail, x.GetKids(), false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -793,7 +793,7 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 	t := gravenTypeBoxE24.Of((*BoxE24)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoxE24(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsBoxE24(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -816,7 +816,7 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 		}
 		e.Fail(wire.WideS(x.GetOpen(), 8))
 		out.U8(row, o[3], uint8(x.GetOpen()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -858,12 +858,12 @@ func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
 		x = &gravenZeroBoxE24
 	}
 	out := e.Packer()
-	gravenPackPairE24(e, at+0, x.GetA())
+	gravenPackPairE24(e, at, x.GetA())
 	gravenPackPairE24(e, at+8, x.GetB())
-	out.Bool(at+16, x.GetLit())
+	out.PutBool(at+16, x.GetLit())
 	e.Fail(wire.WideS(x.GetOpen(), 8))
-	out.U8(at+17, uint8(x.GetOpen()))
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put8(at+17, uint8(x.GetOpen()))
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
@@ -896,7 +896,7 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 	t := gravenTypePairE24.Of((*PairE24)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPairE24(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsPairE24(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -914,7 +914,7 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))
 		out.U32(row, o[1], uint32(x.GetY()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -948,10 +948,10 @@ func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
 		x = &gravenZeroPairE24
 	}
 	out := e.Packer()
-	out.F32(at+0, x.GetX())
+	out.PutF32(at, x.GetX())
 	e.Fail(wire.WideU(x.GetY(), 32))
-	out.U32(at+4, uint32(x.GetY()))
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put32(at+4, uint32(x.GetY()))
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) *PairE24 {

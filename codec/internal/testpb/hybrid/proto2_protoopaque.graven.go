@@ -592,7 +592,7 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Solo(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -617,7 +617,7 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			tail = gravenPutAll2_Solo_Deep(e, tail, x.GetDeep(), false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -690,7 +690,7 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo_Deep(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Solo_Deep(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -706,7 +706,7 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 		}
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(x.GetN()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -774,7 +774,7 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Many(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Many(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -792,7 +792,7 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -862,7 +862,7 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 	t := gravenTypeAll2_One.Of((*All2_One)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_One(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_One(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -879,7 +879,7 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 		b.Bits(row, gravenBitsAll2_One(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1311,7 +1311,7 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsHoldsRequired2(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsHoldsRequired2(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1332,7 +1332,7 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1402,7 +1402,7 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 	t := gravenTypeXGroup.Of((*XGroup)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsXGroup(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsXGroup(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1419,7 +1419,7 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 		b.Bits(row, gravenBitsXGroup(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1486,7 +1486,7 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 	t := gravenTypeScope2.Of((*Scope2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScope2(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsScope2(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1502,7 +1502,7 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 		}
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(x.GetN()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

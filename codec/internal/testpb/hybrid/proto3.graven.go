@@ -1213,9 +1213,9 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 		x = &gravenZeroVec3
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
-	out.F32(at+4, x.Y)
-	out.F64(at+8, x.Z)
+	out.PutF32(at, x.X)
+	out.PutF32(at+4, x.Y)
+	out.PutF64(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -1323,14 +1323,14 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 		x = &gravenZeroBox3
 	}
 	out := e.Packer()
-	gravenPackVec3(e, at+0, x.Low)
+	gravenPackVec3(e, at, x.Low)
 	gravenPackVec3(e, at+16, x.High)
-	out.Bool(at+32, x.Open)
-	out.U32(at+33, uint32(x.Color))
+	out.PutBool(at+32, x.Open)
+	out.Put32(at+33, uint32(x.Color))
 	e.Fail(wire.WideS(x.Small, 8))
-	out.U8(at+37, uint8(x.Small))
+	out.Put8(at+37, uint8(x.Small))
 	e.Fail(wire.WideU(x.Tag, 16))
-	out.U16(at+38, uint16(x.Tag))
+	out.Put16(at+38, uint16(x.Tag))
 	e.Unstorable |= len(x.unknownFields)
 }
 

@@ -246,7 +246,7 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	for _, x := range xs {
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.AddWide(e, bits[:], x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -557,7 +557,7 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 		out.End(row, o[141], tail-b.Tail)
 		tail = e.String(tail, x.GetFar())
 		out.End(row, o[142], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -967,7 +967,7 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	t := gravenTypeEmpty3.Of((*Empty3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsEmpty3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -981,7 +981,7 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 			x = new(Empty3)
 		}
 		b.Bits(row, gravenBitsEmpty3(x))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1047,7 +1047,7 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	t := gravenTypeVec3.Of((*Vec3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsVec3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1065,7 +1065,7 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 		out.F32(row, o[0], x.GetX())
 		out.F32(row, o[1], x.GetY())
 		out.F64(row, o[2], x.GetZ())
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1100,10 +1100,10 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 		x = &gravenZeroVec3
 	}
 	out := e.Packer()
-	out.F32(at+0, x.GetX())
-	out.F32(at+4, x.GetY())
-	out.F64(at+8, x.GetZ())
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.PutF32(at, x.GetX())
+	out.PutF32(at+4, x.GetY())
+	out.PutF64(at+8, x.GetZ())
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
@@ -1140,7 +1140,7 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	t := gravenTypeBox3.Of((*Box3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBox3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsBox3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1166,7 +1166,7 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 		out.U8(row, o[4], uint8(x.GetSmall()))
 		e.Fail(wire.WideU(x.GetTag(), 16))
 		out.U16(row, o[5], uint16(x.GetTag()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1210,15 +1210,15 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 		x = &gravenZeroBox3
 	}
 	out := e.Packer()
-	gravenPackVec3(e, at+0, x.GetLow())
+	gravenPackVec3(e, at, x.GetLow())
 	gravenPackVec3(e, at+16, x.GetHigh())
-	out.Bool(at+32, x.GetOpen())
-	out.U32(at+33, uint32(x.GetColor()))
+	out.PutBool(at+32, x.GetOpen())
+	out.Put32(at+33, uint32(x.GetColor()))
 	e.Fail(wire.WideS(x.GetSmall(), 8))
-	out.U8(at+37, uint8(x.GetSmall()))
+	out.Put8(at+37, uint8(x.GetSmall()))
 	e.Fail(wire.WideU(x.GetTag(), 16))
-	out.U16(at+38, uint16(x.GetTag()))
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put16(at+38, uint16(x.GetTag()))
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
@@ -1261,7 +1261,7 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	t := gravenTypeTree3.Of((*Tree3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTree3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsTree3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1304,7 +1304,7 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 		tail = e.Bytes(tail, x.GetOptRaw())
 		out.End(row, o[8], tail-b.Tail)
 		out.F64(row, o[9], x.GetWeight())
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1433,7 +1433,7 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	t := gravenTypeWide3.Of((*Wide3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsWide3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1489,7 +1489,7 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 		out.End(row, o[30], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapWide3_41, t, 41, x.GetByNumber(), wire.PutMessage[*Wide3])
 		out.End(row, o[31], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

@@ -683,7 +683,7 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequiredE23(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsRequiredE23(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -709,7 +709,7 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 			tail = gravenPutRequiredE23(e, tail, x.GetKids(), false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -791,7 +791,7 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 	t := gravenTypeBoxE23.Of((*BoxE23)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoxE23(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsBoxE23(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -814,7 +814,7 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 		}
 		e.Fail(wire.WideS(x.GetOpen(), 8))
 		out.U8(row, o[3], uint8(x.GetOpen()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -856,12 +856,12 @@ func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 		x = &gravenZeroBoxE23
 	}
 	out := e.Packer()
-	gravenPackPairE23(e, at+0, x.GetA())
+	gravenPackPairE23(e, at, x.GetA())
 	gravenPackPairE23(e, at+8, x.GetB())
-	out.Bool(at+16, x.GetLit())
+	out.PutBool(at+16, x.GetLit())
 	e.Fail(wire.WideS(x.GetOpen(), 8))
-	out.U8(at+17, uint8(x.GetOpen()))
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put8(at+17, uint8(x.GetOpen()))
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
@@ -894,7 +894,7 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 	t := gravenTypePairE23.Of((*PairE23)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPairE23(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsPairE23(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -912,7 +912,7 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))
 		out.U32(row, o[1], uint32(x.GetY()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -946,10 +946,10 @@ func gravenPackPairE23(e *wire.Encoder, at uint, x *PairE23) {
 		x = &gravenZeroPairE23
 	}
 	out := e.Packer()
-	out.F32(at+0, x.GetX())
+	out.PutF32(at, x.GetX())
 	e.Fail(wire.WideU(x.GetY(), 32))
-	out.U32(at+4, uint32(x.GetY()))
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put32(at+4, uint32(x.GetY()))
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackPairE23(d *wire.Decoder, p wire.Packed, x *PairE23) *PairE23 {

@@ -590,7 +590,7 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Solo(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -615,7 +615,7 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			tail = gravenPutAll2_Solo_Deep(e, tail, x.GetDeep(), false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -688,7 +688,7 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo_Deep(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Solo_Deep(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -704,7 +704,7 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 		}
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(x.GetN()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -772,7 +772,7 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Many(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_Many(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -790,7 +790,7 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -860,7 +860,7 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 	t := gravenTypeAll2_One.Of((*All2_One)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_One(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsAll2_One(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -877,7 +877,7 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 		b.Bits(row, gravenBitsAll2_One(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1309,7 +1309,7 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsHoldsRequired2(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsHoldsRequired2(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1330,7 +1330,7 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1400,7 +1400,7 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 	t := gravenTypeXGroup.Of((*XGroup)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsXGroup(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsXGroup(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1417,7 +1417,7 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 		b.Bits(row, gravenBitsXGroup(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1484,7 +1484,7 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 	t := gravenTypeScope2.Of((*Scope2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScope2(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsScope2(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1500,7 +1500,7 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 		}
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(x.GetN()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

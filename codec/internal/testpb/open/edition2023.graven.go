@@ -906,11 +906,11 @@ func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 		x = &gravenZeroBoxE23
 	}
 	out := e.Packer()
-	gravenPackPairE23(e, at+0, x.A)
+	gravenPackPairE23(e, at, x.A)
 	gravenPackPairE23(e, at+8, x.B)
-	out.Bool(at+16, x.Lit)
+	out.PutBool(at+16, x.Lit)
 	e.Fail(wire.WideS(x.Open, 8))
-	out.U8(at+17, uint8(x.Open))
+	out.Put8(at+17, uint8(x.Open))
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -996,9 +996,9 @@ func gravenPackPairE23(e *wire.Encoder, at uint, x *PairE23) {
 		x = &gravenZeroPairE23
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
+	out.PutF32(at, x.X)
 	e.Fail(wire.WideU(x.Y, 32))
-	out.U32(at+4, uint32(x.Y))
+	out.Put32(at+4, uint32(x.Y))
 	e.Unstorable |= len(x.unknownFields)
 }
 

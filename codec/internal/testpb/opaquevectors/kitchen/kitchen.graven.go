@@ -50,7 +50,7 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 	t := gravenTypeScalars.Of((*Scalars)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScalars(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsScalars(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -82,7 +82,7 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 		tail = e.Bytes(tail, x.GetF15())
 		out.End(row, o[14], tail-b.Tail)
 		out.U32(row, o[15], uint32(x.GetF16()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -174,7 +174,7 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 	t := gravenTypeOptionals.Of((*Optionals)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOptionals(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsOptionals(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -200,7 +200,7 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 		tail = e.Bytes(tail, x.GetF15())
 		out.End(row, o[8], tail-b.Tail)
 		out.U32(row, o[9], uint32(x.GetF16()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -305,7 +305,7 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRepeateds(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsRepeateds(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -348,7 +348,7 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 			tail = gravenPutEmpty(e, tail, x.GetF18(), false)
 		}
 		out.End(row, o[11], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -465,7 +465,7 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	t := gravenTypeMaps.Of((*Maps)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMaps(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsMaps(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -492,7 +492,7 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 		out.End(row, o[4], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapMaps_6, t, 6, x.GetF6(), wire.PutBool)
 		out.End(row, o[5], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -571,7 +571,7 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 	t := gravenTypeEmpty.Of((*Empty)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsEmpty(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -585,7 +585,7 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 			x = new(Empty)
 		}
 		b.Bits(row, gravenBitsEmpty(x))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -650,7 +650,7 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 	t := gravenTypeNode.Of((*Node)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNode(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsNode(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -679,7 +679,7 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 			tail = gravenPutNode(e, tail, x.GetChildren(), false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -762,7 +762,7 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 	t := gravenTypeChoice.Of((*Choice)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsChoice(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsChoice(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -803,7 +803,7 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 		}
 		tail = e.String(tail, x.GetAfter())
 		out.End(row, o[8], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -897,7 +897,7 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 	t := gravenTypeNarrow.Of((*Narrow)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrow(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsNarrow(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -928,7 +928,7 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 		out.End(row, o[6], tail-b.Tail)
 		e.Fail(wire.WideU(x.GetOpt(), 8))
 		out.U8(row, o[7], uint8(x.GetOpt()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1007,7 +1007,7 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	t := gravenTypePoint.Of((*Point)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPoint(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsPoint(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1024,7 +1024,7 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.GetX())
 		out.F64(row, o[1], x.GetY())
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1058,9 +1058,9 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 		x = &gravenZeroPoint
 	}
 	out := e.Packer()
-	out.F64(at+0, x.GetX())
-	out.F64(at+8, x.GetY())
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.PutF64(at, x.GetX())
+	out.PutF64(at+8, x.GetY())
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
@@ -1095,7 +1095,7 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	t := gravenTypeTriangle.Of((*Triangle)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTriangle(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsTriangle(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1121,7 +1121,7 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		}
 		e.Fail(wire.WideU(x.GetTag(), 8))
 		out.U8(row, o[3], uint8(x.GetTag()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1167,13 +1167,13 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 		x = &gravenZeroTriangle
 	}
 	out := e.Packer()
-	gravenPackPoint(e, at+0, x.GetA())
+	gravenPackPoint(e, at, x.GetA())
 	gravenPackPoint(e, at+16, x.GetB())
 	gravenPackPoint(e, at+32, x.GetC())
 	e.Fail(wire.WideU(x.GetTag(), 8))
-	out.U8(at+48, uint8(x.GetTag()))
-	out.Bool(at+49, x.GetLit())
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.Put8(at+48, uint8(x.GetTag()))
+	out.PutBool(at+49, x.GetLit())
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
@@ -1208,7 +1208,7 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	t := gravenTypeMesh.Of((*Mesh)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMesh(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsMesh(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1230,7 +1230,7 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 		out.End(row, o[1], tail-b.Tail)
 		tail = wire.StringMap(e, tail, &gravenMapMesh_3, t, 3, x.GetNamed(), true, wire.PutInline[*Point])
 		out.End(row, o[2], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -1311,7 +1311,7 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 	t := gravenTypeSparse.Of((*Sparse)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSparse(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsSparse(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1332,7 +1332,7 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = e.String(tail, x.GetZ())
 		out.End(row, o[3], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		if x.HasFarther() {
 			tail = gravenPutEmpty(e, tail, []*Empty{x.GetFarther()}, false)
 		}
@@ -1422,7 +1422,7 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	t := gravenTypeWide.Of((*Wide)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsWide(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -1462,7 +1462,7 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 			tail = gravenPutWide(e, tail, x.GetKids(), false)
 		}
 		out.End(row, o[14], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

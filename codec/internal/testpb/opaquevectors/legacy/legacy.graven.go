@@ -169,7 +169,7 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecord_Detail(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsRecord_Detail(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -186,7 +186,7 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 		b.Bits(row, gravenBitsRecord_Detail(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -253,7 +253,7 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecord_Item(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsRecord_Item(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -269,7 +269,7 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 		}
 		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(x.GetN()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

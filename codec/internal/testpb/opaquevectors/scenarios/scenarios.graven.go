@@ -38,7 +38,7 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	t := gravenTypeTransaction.Of((*Transaction)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTransaction(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsTransaction(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -63,7 +63,7 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 			tail = gravenPutEntry(e, tail, x.GetEntries(), false)
 		}
 		out.End(row, o[4], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -136,7 +136,7 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	t := gravenTypeEntry.Of((*Entry)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntry(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsEntry(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -155,7 +155,7 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		out.U64(row, o[1], uint64(x.GetAmount()))
 		tail = e.String(tail, x.GetMemo())
 		out.End(row, o[2], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -225,7 +225,7 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 	t := gravenTypeFrame.Of((*Frame)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFrame(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsFrame(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -245,7 +245,7 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 			tail = gravenPutEntity(e, tail, x.GetEntities(), false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -318,7 +318,7 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 	t := gravenTypeEntity.Of((*Entity)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntity(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsEntity(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -342,7 +342,7 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 		}
 		e.Fail(wire.WideU(x.GetHealth(), 16))
 		out.U16(row, o[3], uint16(x.GetHealth()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -421,7 +421,7 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	t := gravenTypeVec3.Of((*Vec3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsVec3(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -439,7 +439,7 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 		out.F32(row, o[0], x.GetX())
 		out.F32(row, o[1], x.GetY())
 		out.F32(row, o[2], x.GetZ())
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -474,10 +474,10 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 		x = &gravenZeroVec3
 	}
 	out := e.Packer()
-	out.F32(at+0, x.GetX())
-	out.F32(at+4, x.GetY())
-	out.F32(at+8, x.GetZ())
-	e.Unstorable |= len(x.ProtoReflect().GetUnknown())
+	out.PutF32(at, x.GetX())
+	out.PutF32(at+4, x.GetY())
+	out.PutF32(at+8, x.GetZ())
+	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 
 func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
@@ -510,7 +510,7 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTelemetry(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsTelemetry(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -531,7 +531,7 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 		out.F32(row, o[3], x.GetHumidity())
 		e.Fail(wire.WideU(x.GetBattery(), 8))
 		out.U8(row, o[4], uint8(x.GetBattery()))
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)
@@ -606,7 +606,7 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 	t := gravenTypeChunk.Of((*Chunk)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsChunk(x), x != nil && (len(x.ProtoReflect().GetUnknown()) > 0)) {
+		if u.Add(e, gravenBitsChunk(x), x != nil && (wire.HasUnknown(x))) {
 			break
 		}
 	}
@@ -625,7 +625,7 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 		out.U64(row, o[1], uint64(x.GetSeq()))
 		tail = e.Bytes(tail, x.GetPayload())
 		out.End(row, o[3], tail-b.Tail)
-		tail = b.Residue(e, row, tail, len(x.ProtoReflect().GetUnknown()) > 0, x)
+		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
 		if i < b.Ends {
 			out.Last(row, tail-b.Tail)

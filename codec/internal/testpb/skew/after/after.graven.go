@@ -7249,8 +7249,8 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 		x = &gravenZeroPoint
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
-	out.F32(at+4, x.Y)
+	out.PutF32(at, x.X)
+	out.PutF32(at+4, x.Y)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -7333,8 +7333,8 @@ func gravenPackMixed(e *wire.Encoder, at uint, x *Mixed) {
 		x = &gravenZeroMixed
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
-	out.U32(at+4, uint32(x.Y))
+	out.PutF32(at, x.X)
+	out.Put32(at+4, uint32(x.Y))
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -7420,9 +7420,9 @@ func gravenPackSpace(e *wire.Encoder, at uint, x *Space) {
 		x = &gravenZeroSpace
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
-	out.F32(at+4, x.Y)
-	out.F32(at+8, x.Z)
+	out.PutF32(at, x.X)
+	out.PutF32(at+4, x.Y)
+	out.PutF32(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -7509,9 +7509,9 @@ func gravenPackTwo(e *wire.Encoder, at uint, x *Two) {
 	}
 	out := e.Packer()
 	e.Fail(wire.WideU(x.A, 8))
-	out.U8(at+0, uint8(x.A))
+	out.Put8(at, uint8(x.A))
 	e.Fail(wire.WideU(x.B, 8))
-	out.U8(at+1, uint8(x.B))
+	out.Put8(at+1, uint8(x.B))
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -7591,7 +7591,7 @@ func gravenPackFour(e *wire.Encoder, at uint, x *Four) {
 		x = &gravenZeroFour
 	}
 	out := e.Packer()
-	out.F32(at+0, x.A)
+	out.PutF32(at, x.A)
 	e.Unstorable |= len(x.unknownFields)
 }
 

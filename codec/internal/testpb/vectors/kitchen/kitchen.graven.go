@@ -1099,8 +1099,8 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 		x = &gravenZeroPoint
 	}
 	out := e.Packer()
-	out.F64(at+0, x.X)
-	out.F64(at+8, x.Y)
+	out.PutF64(at, x.X)
+	out.PutF64(at+8, x.Y)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -1208,12 +1208,12 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 		x = &gravenZeroTriangle
 	}
 	out := e.Packer()
-	gravenPackPoint(e, at+0, x.A)
+	gravenPackPoint(e, at, x.A)
 	gravenPackPoint(e, at+16, x.B)
 	gravenPackPoint(e, at+32, x.C)
 	e.Fail(wire.WideU(x.Tag, 8))
-	out.U8(at+48, uint8(x.Tag))
-	out.Bool(at+49, x.Lit)
+	out.Put8(at+48, uint8(x.Tag))
+	out.PutBool(at+49, x.Lit)
 	e.Unstorable |= len(x.unknownFields)
 }
 

@@ -1,0 +1,5 @@
+//go:build !race
+
+package gravenconnect
+
+const raceEnabled = false
