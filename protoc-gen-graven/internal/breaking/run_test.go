@@ -271,3 +271,67 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// The page for authors of schemas names every rule.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/schema-changes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Rules {
+		if !strings.Contains(string(page), "`"+strings.TrimPrefix(r.ID, "GRAVEN_")+"`") {
+			t.Errorf("docs/schema-changes.md does not name %s", r.ID)
+		}
+	}
+}
+
+// The changes that the codec's tests put through all paths: these are found, and
+// all others are read right by both sides there.
+func TestMatrix(t *testing.T) {
+	const protos = "../../../codec/testdata/proto/skew"
+	version := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(protos, name+".proto"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return write(t, "skew.proto", bytes.Replace(b, []byte("package skew."+name+";"), []byte("package skew;"), 1))
+	}
+	var out, errs bytes.Buffer
+	Run([]string{version("after"), "--against", version("before"), "--error-format", "json"}, nil, &out, &errs)
+	if errs.Len() > 0 {
+		t.Fatal(errs.String())
+	}
+	got := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		_, rest, ok := strings.Cut(line, `message \"skew.`)
+		if !ok {
+			t.Fatalf("no message in %s", line)
+		}
+		message, _, _ := strings.Cut(rest, `\"`)
+		got[message] = strings.TrimPrefix(rules(line)[0], "GRAVEN_")
+	}
+	want := map[string]string{
+		"Narrowed": "FIELD_NARROWED", "SignWidened": "FIELD_SIGN_WIDENED", "NumberToBool": "FIELD_NARROWED",
+		"NarrowAdded": "FIELD_NARROWED", "NarrowSign": "FIELD_SIGN_WIDENED", "ListNarrowed": "FIELD_NARROWED",
+		"ListNumberToBool": "FIELD_NARROWED", "ListByteToBool": "FIELD_BOOL_LIST", "ListNarrowAdded": "FIELD_NARROWED",
+		"FloatToNumber": "FIELD_FLOAT_INTEGER", "FloatToDouble": "FIELD_SAME_STORAGE", "DoubleToNumber": "FIELD_FLOAT_INTEGER",
+		"ListFloatToNumber": "FIELD_FLOAT_INTEGER", "StringToBytes": "FIELD_STRING_BYTES", "ListStringToBytes": "FIELD_STRING_BYTES",
+		"StringToNumber": "FIELD_SAME_STORAGE", "StringToList": "FIELD_SAME_CARDINALITY", "NumberToList": "FIELD_SAME_CARDINALITY",
+		"BytesListToNumbers": "FIELD_SAME_STORAGE", "MessageToString": "FIELD_SAME_STORAGE", "MessageToList": "FIELD_SAME_CARDINALITY",
+		"MessageToInline": "FIELD_SAME_STORAGE", "ListToMap": "FIELD_MAP_LIST", "MapKeyKind": "FIELD_SAME_STORAGE",
+		"MapKeyNarrowed": "FIELD_NARROWED", "MapValueKind": "FIELD_SAME_STORAGE", "IntoOneof": "FIELD_SAME_ONEOF",
+		"InlineSameSize": "FIELD_SAME_INLINE", "InlineGrown": "FIELD_SAME_INLINE", "NumberToInline": "FIELD_NUMBER_INLINE",
+		"ListNumberToInline": "FIELD_NUMBER_INLINE", "ToExtension": "FIELD_EXTENSION", "RequiredAdded": "FIELD_SAME_REQUIRED",
+		"UTF8Added": "FIELD_UTF8_ADDED", "Reused": "FIELD_SAME_CARDINALITY",
+	}
+	for m, r := range want {
+		if got[m] != r {
+			t.Errorf("%s: %q, want %s", m, got[m], r)
+		}
+	}
+	for m, r := range got {
+		if want[m] == "" {
+			t.Errorf("%s: %s, want nothing", m, r)
+		}
+	}
+}
