@@ -2,15 +2,26 @@ package crc32c
 
 import (
 	"encoding/binary"
-	"sync"
+	"sync/atomic"
 )
 
 // slicingTables[k][b] is what byte b contributes to the CRC register when k bytes
 // follow it.
 type slicingTables [16][256]uint32
 
-// slicing returns the tables, 16 KiB that programs on the paths in assembly never build.
-var slicing = sync.OnceValue(func() *slicingTables {
+// builtSlicing is nil until the tables are needed, 16 KiB that programs on the paths in
+// assembly never build.
+var builtSlicing atomic.Pointer[slicingTables]
+
+func slicing() *slicingTables {
+	if t := builtSlicing.Load(); t != nil {
+		return t
+	}
+	return buildSlicing()
+}
+
+// buildSlicing builds the tables. Doing so twice at once does no harm.
+func buildSlicing() *slicingTables {
 	t := new(slicingTables)
 	for b := range t[0] {
 		crc := uint32(b)
@@ -24,8 +35,9 @@ var slicing = sync.OnceValue(func() *slicingTables {
 			t[k][b] = crc>>8 ^ t[0][byte(crc)]
 		}
 	}
+	builtSlicing.Store(t)
 	return t
-})
+}
 
 // updateGeneric is Update without any special instruction: 16 bytes at a time, then
 // 8, then single bytes. It slices the input as Kounavis and Berry do in "A Systematic
@@ -34,18 +46,21 @@ func updateGeneric(crc uint32, p []byte) uint32 {
 	t := slicing()
 	crc = ^crc
 	for len(p) >= 16 {
-		a := binary.LittleEndian.Uint64(p) ^ uint64(crc)
-		b := binary.LittleEndian.Uint64(p[8:])
-		crc = t[15][byte(a)] ^ t[14][byte(a>>8)] ^ t[13][byte(a>>16)] ^ t[12][byte(a>>24)] ^
-			t[11][byte(a>>32)] ^ t[10][byte(a>>40)] ^ t[9][byte(a>>48)] ^ t[8][byte(a>>56)] ^
-			t[7][byte(b)] ^ t[6][byte(b>>8)] ^ t[5][byte(b>>16)] ^ t[4][byte(b>>24)] ^
-			t[3][byte(b>>32)] ^ t[2][byte(b>>40)] ^ t[1][byte(b>>48)] ^ t[0][byte(b>>56)]
+		a := binary.LittleEndian.Uint32(p) ^ crc
+		b := binary.LittleEndian.Uint32(p[4:])
+		c := binary.LittleEndian.Uint32(p[8:])
+		d := binary.LittleEndian.Uint32(p[12:])
+		crc = t[15][byte(a)] ^ t[14][byte(a>>8)] ^ t[13][byte(a>>16)] ^ t[12][a>>24] ^
+			t[11][byte(b)] ^ t[10][byte(b>>8)] ^ t[9][byte(b>>16)] ^ t[8][b>>24] ^
+			t[7][byte(c)] ^ t[6][byte(c>>8)] ^ t[5][byte(c>>16)] ^ t[4][c>>24] ^
+			t[3][byte(d)] ^ t[2][byte(d>>8)] ^ t[1][byte(d>>16)] ^ t[0][d>>24]
 		p = p[16:]
 	}
 	if len(p) >= 8 {
-		a := binary.LittleEndian.Uint64(p) ^ uint64(crc)
-		crc = t[7][byte(a)] ^ t[6][byte(a>>8)] ^ t[5][byte(a>>16)] ^ t[4][byte(a>>24)] ^
-			t[3][byte(a>>32)] ^ t[2][byte(a>>40)] ^ t[1][byte(a>>48)] ^ t[0][byte(a>>56)]
+		a := binary.LittleEndian.Uint32(p) ^ crc
+		b := binary.LittleEndian.Uint32(p[4:])
+		crc = t[7][byte(a)] ^ t[6][byte(a>>8)] ^ t[5][byte(a>>16)] ^ t[4][a>>24] ^
+			t[3][byte(b)] ^ t[2][byte(b>>8)] ^ t[1][byte(b>>16)] ^ t[0][b>>24]
 		p = p[8:]
 	}
 	for _, b := range p {

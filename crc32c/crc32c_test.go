@@ -213,6 +213,36 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
+// TestGrowingStack checks bytes on a stack that has to grow at some depth: the assembly
+// goes on to functions that may move it.
+func TestGrowingStack(t *testing.T) {
+	for _, path := range everyPath() {
+		done := make(chan uint32)
+		go func() { done <- recurse(500, path.call) }()
+		if got := <-done; got != 0 {
+			t.Errorf("%s: %d wrong checksums", path.name, got)
+		}
+	}
+}
+
+func recurse(depth int, update func(crc uint32, p []byte) uint32) (wrong uint32) {
+	if depth == 0 {
+		return 0
+	}
+	var p, q [64]byte
+	for i := range p {
+		p[i] = byte(depth + i)
+	}
+	want := bitwise(0, p[:])
+	if Checksum(p[:]) != want || update(0, p[:]) != want {
+		wrong++
+	}
+	if Copy(q[:], p[:]) != want || q != p {
+		wrong++
+	}
+	return wrong + recurse(depth-1, update)
+}
+
 func TestCombine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	buf := random(rng, 3000)
