@@ -9,23 +9,35 @@ import (
 	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
 
 	"connectrpc.com/connect"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 )
 
-// bank is the service as a client sees it, whatever carries the calls.
-type bank interface {
+// Bank is the service as a client sees it, whatever carries the calls.
+type Bank interface {
 	OpenAccount(context.Context, *bankv1.OpenAccountRequest) (*bankv1.OpenAccountResponse, error)
 	Settle(context.Context, *bankv1.Transaction) (*bankv1.Receipt, error)
 	// Statement calls each for every line until it returns an error.
 	Statement(ctx context.Context, req *bankv1.StatementRequest, each func(*bankv1.StatementLine) error) error
-	Feed(context.Context) (feed, error)
+	Feed(context.Context) (Feed, error)
 }
 
-// feed is a client's side of a feed. Recv returns io.EOF at its end.
-type feed interface {
+// Feed is a client's side of a feed. Recv returns an error that is io.EOF at
+// its end. One goroutine may send while another one receives.
+type Feed interface {
 	Send(*bankv1.FeedRequest) error
 	CloseSend() error
 	Recv() (*bankv1.FeedResponse, error)
+}
+
+// OverGRPC returns the bank at the other end of a connection of grpc-go.
+func OverGRPC(conn grpc.ClientConnInterface) Bank {
+	return grpcBank{bankv1.NewBankServiceClient(conn)}
+}
+
+// OverConnect returns the bank at a URL, called by connect-go.
+func OverConnect(c connect.HTTPClient, url string, options ...connect.ClientOption) Bank {
+	return connectBank{bankv1connect.NewBankServiceClient(c, url, options...)}
 }
 
 type grpcBank struct{ client bankv1.BankServiceClient }
@@ -59,7 +71,7 @@ func (b grpcBank) Statement(ctx context.Context, req *bankv1.StatementRequest, e
 	}
 }
 
-func (b grpcBank) Feed(ctx context.Context) (feed, error) { return b.client.Feed(ctx) }
+func (b grpcBank) Feed(ctx context.Context) (Feed, error) { return b.client.Feed(ctx) }
 
 type connectBank struct {
 	bankv1connect.BankServiceClient
@@ -79,7 +91,7 @@ func (b connectBank) Statement(ctx context.Context, req *bankv1.StatementRequest
 	return stream.Err()
 }
 
-func (b connectBank) Feed(ctx context.Context) (feed, error) {
+func (b connectBank) Feed(ctx context.Context) (Feed, error) {
 	stream, err := b.BankServiceClient.Feed(ctx)
 	if err != nil {
 		return nil, err
@@ -95,8 +107,9 @@ func (f connectFeed) CloseSend() error { return f.CloseRequest() }
 
 func (f connectFeed) Recv() (*bankv1.FeedResponse, error) { return f.Receive() }
 
-// overdraft returns the detail that a bank's error carries, or nil.
-func overdraft(err error) *bankv1.Overdraft {
+// OverdraftOf returns the detail that an error of either transport carries, or
+// nil.
+func OverdraftOf(err error) *bankv1.Overdraft {
 	var ce *connect.Error
 	if errors.As(err, &ce) {
 		for _, d := range ce.Details() {

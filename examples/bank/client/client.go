@@ -89,13 +89,13 @@ func runRoute(ctx context.Context, addr string, r route, name codecName, table i
 
 // A bankCase is one pair of accounts and what is done with them.
 type bankCase struct {
-	bank     bank
+	bank     Bank
 	name     string
 	from, to uint64
 	settled  int
 }
 
-func openCase(ctx context.Context, b bank, name string) (*bankCase, error) {
+func openCase(ctx context.Context, b Bank, name string) (*bankCase, error) {
 	c := &bankCase{bank: b, name: name}
 	for _, id := range []*uint64{&c.from, &c.to} {
 		resp, err := b.OpenAccount(ctx, &bankv1.OpenAccountRequest{Owner: name, Currency: "EUR", OverdraftLimit: overdraftLimit})
@@ -197,7 +197,7 @@ func (c *bankCase) feed(ctx context.Context) error {
 	return <-sending
 }
 
-func (c *bankCase) sendFeed(stream feed, first int) error {
+func (c *bankCase) sendFeed(stream Feed, first int) error {
 	if err := stream.Send(&bankv1.FeedRequest{Action: &bankv1.FeedRequest_Watch{Watch: &bankv1.Watch{Account: c.to}}}); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (c *bankCase) overdraw(ctx context.Context) (string, error) {
 	if err == nil {
 		return "", errors.New("the bank let an account be overdrawn")
 	}
-	detail := overdraft(err)
+	detail := OverdraftOf(err)
 	if detail == nil {
 		return "", fmt.Errorf("an overdraft without its detail: %w", err)
 	}

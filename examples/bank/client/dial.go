@@ -6,8 +6,6 @@ import (
 	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/codec/gravenconnect"
 	"github.com/graven-rpc/graven/codec/gravengrpc"
-	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
-	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
@@ -19,7 +17,7 @@ import (
 // A route is one way to the bank: a protocol as one library speaks it.
 type route struct {
 	protocol, library string
-	dial              func(addr string, codec codecName, m *meter) (bank, func() error, error)
+	dial              func(addr string, codec codecName, m *meter) (Bank, func() error, error)
 }
 
 // routes are all protocols that the server answers. gRPC goes both ways: by
@@ -36,14 +34,14 @@ var encodings = []codecName{graven, protobuf, json}
 
 // dialGRPC puts the meter around the codec. A client that measures nothing
 // speaks Graven with gravengrpc.DialOptions() alone.
-func dialGRPC(addr string, name codecName, m *meter) (bank, func() error, error) {
+func dialGRPC(addr string, name codecName, m *meter) (Bank, func() error, error) {
 	conn, err := grpc.NewClient(addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(meteredGRPC{grpcCodecOf(name), m})))
 	if err != nil {
 		return nil, nil, err
 	}
-	return grpcBank{bankv1.NewBankServiceClient(conn)}, conn.Close, nil
+	return OverGRPC(conn), conn.Close, nil
 }
 
 func grpcCodecOf(name codecName) encoding.CodecV2 {
@@ -59,14 +57,14 @@ func grpcCodecOf(name codecName) encoding.CodecV2 {
 
 // dialConnect puts the meter around the codec. A client that measures nothing
 // speaks Graven with gravenconnect.ClientOptions() alone.
-func dialConnect(options ...connect.ClientOption) func(string, codecName, *meter) (bank, func() error, error) {
-	return func(addr string, name codecName, m *meter) (bank, func() error, error) {
+func dialConnect(options ...connect.ClientOption) func(string, codecName, *meter) (Bank, func() error, error) {
+	return func(addr string, name codecName, m *meter) (Bank, func() error, error) {
 		protocols := new(http.Protocols)
 		protocols.SetUnencryptedHTTP2(true)
 		transport := &http.Transport{Protocols: protocols}
 		all := append(options[:len(options):len(options)], connect.WithCodec(meteredConnect{connectCodecOf(name), m}))
-		client := bankv1connect.NewBankServiceClient(&http.Client{Transport: transport}, "http://"+addr, all...)
-		return connectBank{client}, func() error { transport.CloseIdleConnections(); return nil }, nil
+		b := OverConnect(&http.Client{Transport: transport}, "http://"+addr, all...)
+		return b, func() error { transport.CloseIdleConnections(); return nil }, nil
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/codec/gravenconnect"
 	"github.com/graven-rpc/graven/codec/gravengrpc"
+	"github.com/graven-rpc/graven/examples/bank/client"
 	"github.com/graven-rpc/graven/examples/bank/ledger"
 	bankv1 "github.com/graven-rpc/graven/examples/bank/proto/bank/v1"
-	"github.com/graven-rpc/graven/examples/bank/proto/bank/v1/bankv1connect"
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
@@ -88,11 +88,11 @@ func transfer(reference string, amount int64) *bankv1.Transaction {
 	}}
 }
 
-// callByGRPC makes every kind of call through grpc-go.
-func callByGRPC(t *testing.T, conn *grpc.ClientConn) {
+// makeCalls makes every kind of call.
+func makeCalls(t *testing.T, bank client.Bank) {
 	t.Helper()
-	ctx, client := timeout(t), bankv1.NewBankServiceClient(conn)
-	receipt, err := client.Settle(ctx, transfer("unary", 10))
+	ctx := timeout(t)
+	receipt, err := bank.Settle(ctx, transfer("unary", 10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func callByGRPC(t *testing.T, conn *grpc.ClientConn) {
 		t.Errorf("unexpected receipt %v", receipt)
 	}
 
-	feed, err := client.Feed(ctx)
+	feed, err := bank.Feed(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,91 +117,28 @@ func callByGRPC(t *testing.T, conn *grpc.ClientConn) {
 	if err := feed.CloseSend(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := feed.Recv(); err != io.EOF {
+	if _, err := feed.Recv(); !errors.Is(err, io.EOF) {
 		t.Errorf("the feed ended with %v", err)
 	}
 
-	lines, err := client.Statement(ctx, &bankv1.StatementRequest{Account: 1})
+	var lines []*bankv1.StatementLine
+	err = bank.Statement(ctx, &bankv1.StatementRequest{Account: 1}, func(line *bankv1.StatementLine) error {
+		lines = append(lines, proto.CloneOf(line))
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []*bankv1.StatementLine
-	for {
-		line, err := lines.Recv()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, line)
-	}
-	checkStatement(t, got)
+	checkStatement(t, lines)
 
-	_, err = client.Settle(ctx, transfer("too much", 86))
-	st := status.Convert(err)
-	if st.Code() != codes.FailedPrecondition || len(st.Details()) != 1 {
-		t.Fatalf("an overdraft gives %v", err)
+	_, err = bank.Settle(ctx, transfer("too much", 86))
+	want := &bankv1.Overdraft{Account: 1, Balance: -15, OverdraftLimit: 100, Missing: 1}
+	if got := client.OverdraftOf(err); !proto.Equal(got, want) {
+		t.Errorf("an overdraft gives %v with detail %v, want %v", err, got, want)
 	}
-	checkOverdraft(t, st.Details()[0])
-}
-
-// callByConnect makes every kind of call through connect-go.
-func callByConnect(t *testing.T, addr string, options ...connect.ClientOption) {
-	t.Helper()
-	ctx, client := timeout(t), bankv1connect.NewBankServiceClient(h2cClient(t), "http://"+addr, options...)
-	receipt, err := client.Settle(ctx, transfer("unary", 10))
-	if err != nil {
-		t.Fatal(err)
+	if status.Code(err) != codes.FailedPrecondition && connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("an overdraft gives %v", err)
 	}
-	if receipt.GetReference() != "unary" || receipt.GetBalances()[1].GetAmount() != 10 || receipt.GetSettledAt().AsTime().Year() < 2000 {
-		t.Errorf("unexpected receipt %v", receipt)
-	}
-
-	feed, err := client.Feed(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := feed.Send(&bankv1.FeedRequest{Action: &bankv1.FeedRequest_Settle{Settle: transfer("feed", 5)}}); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := feed.Receive()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.GetReceipt().GetReference() != "feed" {
-		t.Errorf("unexpected answer %v", resp)
-	}
-	if err := feed.CloseRequest(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := feed.Receive(); !errors.Is(err, io.EOF) {
-		t.Errorf("the feed ended with %v", err)
-	}
-
-	lines, err := client.Statement(ctx, &bankv1.StatementRequest{Account: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []*bankv1.StatementLine
-	for lines.Receive() {
-		got = append(got, proto.CloneOf(lines.Msg()))
-	}
-	if err := errors.Join(lines.Err(), lines.Close()); err != nil {
-		t.Fatal(err)
-	}
-	checkStatement(t, got)
-
-	_, err = client.Settle(ctx, transfer("too much", 86))
-	var ce *connect.Error
-	if !errors.As(err, &ce) || ce.Code() != connect.CodeFailedPrecondition || len(ce.Details()) != 1 {
-		t.Fatalf("an overdraft gives %v", err)
-	}
-	detail, err := ce.Details()[0].Value()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkOverdraft(t, detail)
 }
 
 func checkStatement(t *testing.T, lines []*bankv1.StatementLine) {
@@ -215,17 +152,9 @@ func checkStatement(t *testing.T, lines []*bankv1.StatementLine) {
 	}
 }
 
-func checkOverdraft(t *testing.T, detail any) {
-	t.Helper()
-	want := &bankv1.Overdraft{Account: 1, Balance: -15, OverdraftLimit: 100, Missing: 1}
-	if o, ok := detail.(*bankv1.Overdraft); !ok || !proto.Equal(o, want) {
-		t.Errorf("detail %v, want %v", detail, want)
-	}
-}
-
 // A client of grpc-go that knows nothing of Graven.
 func TestPlainGRPC(t *testing.T) {
-	callByGRPC(t, dial(t, start(t)))
+	makeCalls(t, client.OverGRPC(dial(t, start(t))))
 }
 
 // Clients of connect-go that know nothing of Graven.
@@ -238,13 +167,13 @@ func TestPlainConnect(t *testing.T) {
 		"gRPC-Web":         {connect.WithGRPCWeb()},
 		"gRPC-Web in JSON": {connect.WithGRPCWeb(), connect.WithProtoJSON()},
 	} {
-		t.Run(name, func(t *testing.T) { callByConnect(t, start(t), options...) })
+		t.Run(name, func(t *testing.T) { makeCalls(t, client.OverConnect(h2cClient(t), "http://"+start(t), options...)) })
 	}
 }
 
 // A client of grpc-go with the two lines that make it speak Graven.
 func TestGravenByGRPC(t *testing.T) {
-	callByGRPC(t, dial(t, start(t), gravengrpc.DialOptions()...))
+	makeCalls(t, client.OverGRPC(dial(t, start(t), gravengrpc.DialOptions()...)))
 }
 
 // Clients of connect-go with the two lines that make them speak Graven.
@@ -254,7 +183,10 @@ func TestGravenByConnect(t *testing.T) {
 		"gRPC":     {connect.WithGRPC()},
 		"gRPC-Web": {connect.WithGRPCWeb()},
 	} {
-		t.Run(name, func(t *testing.T) { callByConnect(t, start(t), append(options, gravenconnect.ClientOptions()...)...) })
+		t.Run(name, func(t *testing.T) {
+			options = append(options, gravenconnect.ClientOptions()...)
+			makeCalls(t, client.OverConnect(h2cClient(t), "http://"+start(t), options...))
+		})
 	}
 }
 
@@ -266,9 +198,9 @@ func post(t *testing.T, addr, method, contentType string, body []byte) (*http.Re
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", contentType)
-	client := &http.Client{Transport: new(http.Transport)}
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
+	c := &http.Client{Transport: new(http.Transport)}
+	defer c.CloseIdleConnections()
+	resp, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,11 +305,11 @@ func TestClientGoesAway(t *testing.T) {
 	addr := start(t)
 	watch := &bankv1.FeedRequest{Action: &bankv1.FeedRequest_Watch{Watch: &bankv1.Watch{Account: 1}}}
 	ctx, cancel := context.WithCancel(timeout(t))
-	byGRPC, err := bankv1.NewBankServiceClient(dial(t, addr)).Feed(ctx)
+	byGRPC, err := client.OverGRPC(dial(t, addr)).Feed(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byConnect, err := bankv1connect.NewBankServiceClient(h2cClient(t), "http://"+addr).Feed(ctx)
+	byConnect, err := client.OverConnect(h2cClient(t), "http://"+addr).Feed(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,14 +319,14 @@ func TestClientGoesAway(t *testing.T) {
 	if _, err := byGRPC.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := byConnect.Receive(); err != nil {
+	if _, err := byConnect.Recv(); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
 	if _, err := byGRPC.Recv(); status.Code(err) != codes.Canceled {
 		t.Errorf("gRPC: %v", err)
 	}
-	if _, err := byConnect.Receive(); connect.CodeOf(err) != connect.CodeCanceled {
+	if _, err := byConnect.Recv(); connect.CodeOf(err) != connect.CodeCanceled {
 		t.Errorf("Connect: %v", err)
 	}
 }
