@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/graven-rpc/graven/codec/wire"
 	"github.com/graven-rpc/graven/interop/conformance/internal/conformancepb"
 	"github.com/graven-rpc/graven/interop/conformance/internal/testee"
 	"github.com/graven-rpc/graven/interop/conformance/internal/transcript"
@@ -63,6 +66,19 @@ func TestReplay(t *testing.T) {
 			}
 			t.Logf("%d requests, %d answered otherwise than by protobuf-go", len(all), len(diffs))
 		})
+	}
+}
+
+// Each build takes the way that it is meant to.
+func TestMethods(t *testing.T) {
+	for _, e := range readTranscript(t)[:1] {
+		mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(e.Request.GetMessageType()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := mt.New().Interface().(wire.Generated); ok != generated {
+			t.Errorf("%s has generated methods: %v, want %v", e.Request.GetMessageType(), ok, generated)
+		}
 	}
 }
 
