@@ -17,6 +17,7 @@ import (
 	"github.com/graven-rpc/graven/codec/internal/corpus"
 	"github.com/graven-rpc/graven/codec/internal/testpb/skew/after"
 	"github.com/graven-rpc/graven/codec/internal/testpb/skew/before"
+	"github.com/graven-rpc/graven/codec/wire"
 )
 
 // skewPath is a way to encode and decode: the same messages as other Go types.
@@ -90,6 +91,20 @@ var depths = []struct {
 		}
 		return m
 	}},
+}
+
+// The first path is that of generated methods, the second is not.
+func TestSkewPaths(t *testing.T) {
+	for i, path := range skewPaths {
+		for newest, file := range skewFiles {
+			for j := range file.Messages().Len() {
+				m := path.of(file, string(file.Messages().Get(j).Name()))
+				if _, ok := m.(interface{ Γraven() *wire.Type }); ok != (i == 0) {
+					t.Errorf("%s, newest %v: %s has generated methods: %v", path.name, newest, m.ProtoReflect().Descriptor().Name(), ok)
+				}
+			}
+		}
+	}
 }
 
 // of makes an empty message of a file.
