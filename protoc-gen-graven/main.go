@@ -1,5 +1,6 @@
 // Command protoc-gen-graven is a plugin of buf and protoc: beside each .pb.go file it
-// writes methods that encode and decode the file's messages as Graven.
+// writes methods that encode and decode the file's messages as Graven. Called with
+// arguments it is a tool for people; see protoc-gen-graven help.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 
 func main() {
 	if len(os.Args) > 1 {
-		os.Exit(command(os.Args[1:]))
+		os.Exit(command(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	var flags flag.FlagSet
 	protogen.Options{ParamFunc: flags.Set}.Run(func(p *protogen.Plugin) error {
