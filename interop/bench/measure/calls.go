@@ -103,7 +103,7 @@ func latency(o Options, pass int, cfg rpc.Config) error {
 	if err := conn.WarmUp(o.Call / 2); err != nil {
 		return err
 	}
-	took, err := conn.Latencies(rate, 4*o.Call)
+	took, err := conn.Latencies(rate, o.Latency)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type Options struct {
 	Passes  int           // how many passes
 	Sample  time.Duration // how long a sample runs, about
 	Call    time.Duration // how long a run of calls takes
+	Latency time.Duration // how long calls are made at a constant rate
 	Match   func(Key) bool
 	Rates   map[string]float64 // calls a second for latencies, by message
 	Emit    func(Sample)

@@ -15,6 +15,15 @@ import (
 	"github.com/graven-rpc/graven/interop/bench/rpc"
 )
 
+// Kinds of things that a process measures.
+const (
+	sizes     = "sizes"
+	codecs    = "codecs"
+	checksums = "checksums"
+	calls     = "calls"
+	latencies = "latencies"
+)
+
 // line is what a child prints: a sample, or a step that is done.
 type line struct {
 	Sample *measure.Sample `json:",omitempty"`
@@ -36,7 +45,7 @@ func runChild(kind string, first int, rates string, p plan) error {
 		}
 	}
 	o := measure.Options{
-		First: first, Passes: p.passes(), Sample: p.sample(), Call: p.call(), Match: match,
+		First: first, Passes: p.passes(kind), Sample: p.sample(), Call: p.call(), Latency: p.latency(), Match: match,
 		Emit: func(s measure.Sample) { say(line{Sample: &s}) },
 		Advance: func() {
 			say(line{Step: true})
@@ -49,15 +58,15 @@ func runChild(kind string, first int, rates string, p plan) error {
 		return err
 	}
 	switch kind {
-	case "codecs":
+	case codecs:
 		measure.Codecs(o)
-	case "sizes":
+	case sizes:
 		measure.Sizes(o)
-	case "checksums":
+	case checksums:
 		measure.Checksums(o)
-	case "calls":
+	case calls:
 		err = measure.RPCs(o)
-	case "latencies":
+	case latencies:
 		err = measure.Latencies(o)
 	default:
 		err = fmt.Errorf("no kind %q", kind)
@@ -74,27 +83,35 @@ func runChild(kind string, first int, rates string, p plan) error {
 // job is one process to be started.
 type job struct {
 	kind  string
-	first int
-	steps int
+	first int // number of its first pass
+}
+
+// steps is how many steps the process will say it has done.
+func (j job) steps(p plan) int {
+	n := measure.CodecSteps()
+	switch j.kind {
+	case checksums:
+		n = len(measure.ChecksumSizes)
+	case calls, latencies:
+		n = measure.CallSteps()
+	}
+	return n * p.passes(j.kind)
 }
 
 // collect starts the processes one after another and returns their samples.
 func collect(p plan) ([]measure.Sample, error) {
-	var jobs []job
-	jobs = append(jobs, job{"sizes", 0, measure.CodecSteps()})
+	jobs := []job{{sizes, 0}}
 	for i := range p.processes() {
-		first := i * p.passes()
-		jobs = append(jobs,
-			job{"codecs", first, p.passes() * measure.CodecSteps()},
-			job{"checksums", first, p.passes() * len(measure.ChecksumSizes)},
-			job{"calls", first, p.passes() * measure.CallSteps()})
+		for _, kind := range []string{codecs, checksums, calls} {
+			jobs = append(jobs, job{kind, i * p.passes(kind)})
+		}
 	}
 	for i := range p.processes() {
-		jobs = append(jobs, job{"latencies", i * p.passes(), p.passes() * measure.CallSteps()})
+		jobs = append(jobs, job{latencies, i * p.passes(latencies)})
 	}
 	pr := newProgress()
 	for _, j := range jobs {
-		pr.total += j.steps
+		pr.total += j.steps(p)
 	}
 	var out []measure.Sample
 	for _, j := range jobs {

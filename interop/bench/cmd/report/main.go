@@ -1,7 +1,7 @@
 // Command report measures every implementation and writes RESULTS.md, charts and
 // results.json beside the module's go.mod:
 //
-//	go run ./cmd/report          # about twenty minutes
+//	go run ./cmd/report          # about 25 minutes
 //	go run ./cmd/report -quick   # under five
 //
 // It starts itself several times and measures in these processes, one after
@@ -58,14 +58,18 @@ func (p plan) processes() int {
 	return 4
 }
 
-// passes is how many passes a process makes.
-func (p plan) passes() int {
-	if p.quick {
+// passes is how many passes a process makes over one kind of thing.
+func (p plan) passes(kind string) int {
+	switch {
+	case p.quick || kind == latencies:
 		return 1
+	case kind == calls:
+		return 2
 	}
 	return 3
 }
 
+// sample is how long an operation is repeated.
 func (p plan) sample() time.Duration {
 	if p.quick {
 		return 6 * time.Millisecond
@@ -73,11 +77,20 @@ func (p plan) sample() time.Duration {
 	return 25 * time.Millisecond
 }
 
+// call is how long callers call, or a stream lasts.
 func (p plan) call() time.Duration {
 	if p.quick {
 		return 100 * time.Millisecond
 	}
-	return 400 * time.Millisecond
+	return 250 * time.Millisecond
+}
+
+// latency is how long calls are made at a constant rate.
+func (p plan) latency() time.Duration {
+	if p.quick {
+		return 300 * time.Millisecond
+	}
+	return 2 * time.Second
 }
 
 func (p plan) match() (func(measure.Key) bool, error) {

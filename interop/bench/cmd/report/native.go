@@ -57,7 +57,7 @@ func measureNative(p plan) ([]measure.Sample, error) {
 		return nil, nil
 	}
 	var samples []measure.Sample
-	for pass := range p.processes() * p.passes() {
+	for pass := range p.processes() * p.passes(codecs) {
 		cmd := exec.Command(filepath.Join(dir, "native"), dir, strconv.FormatInt(p.sample().Nanoseconds(), 10))
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()

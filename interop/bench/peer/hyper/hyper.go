@@ -24,7 +24,7 @@ func setup(m scenario.Message) *peer.Instance {
 	plain := hyperpb.CompileMessageDescriptor(md)
 	profile := plain.NewProfile()
 	shared := new(hyperpb.Shared)
-	for range 20 {
+	for range max(1, min(20, 1<<20/len(enc))) {
 		peer.Check(shared.NewMessage(plain).Unmarshal(enc, hyperpb.WithRecordProfile(profile, 1)))
 		shared.Free()
 	}

@@ -293,13 +293,13 @@ func gravenPackAddress(e *wire.Encoder, at uint, x *Address) {
 	}
 	out := e.Packer()
 	e.Fail(wire.WideU(x.X0, 8))
-	out.U8(at+0, uint8(x.X0))
+	out.Put8(at, uint8(x.X0))
 	e.Fail(wire.WideU(x.X1, 8))
-	out.U8(at+1, uint8(x.X1))
+	out.Put8(at+1, uint8(x.X1))
 	e.Fail(wire.WideU(x.X2, 8))
-	out.U8(at+2, uint8(x.X2))
+	out.Put8(at+2, uint8(x.X2))
 	e.Fail(wire.WideU(x.X3, 8))
-	out.U8(at+3, uint8(x.X3))
+	out.Put8(at+3, uint8(x.X3))
 	e.Unstorable |= len(x.unknownFields)
 }
 

@@ -497,13 +497,13 @@ func gravenPackAbilities(e *wire.Encoder, at uint, x *Abilities) {
 		x = &gravenZeroAbilities
 	}
 	out := e.Packer()
-	out.F32(at+0, x.WalkSpeed)
-	out.F32(at+4, x.FlySpeed)
-	out.Bool(at+8, x.MayFly)
-	out.Bool(at+9, x.Flying)
-	out.Bool(at+10, x.Invulnerable)
-	out.Bool(at+11, x.MayBuild)
-	out.Bool(at+12, x.InstaBuild)
+	out.PutF32(at, x.WalkSpeed)
+	out.PutF32(at+4, x.FlySpeed)
+	out.PutBool(at+8, x.MayFly)
+	out.PutBool(at+9, x.Flying)
+	out.PutBool(at+10, x.Invulnerable)
+	out.PutBool(at+11, x.MayBuild)
+	out.PutBool(at+12, x.InstaBuild)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -594,9 +594,9 @@ func gravenPackVec3D(e *wire.Encoder, at uint, x *Vec3D) {
 		x = &gravenZeroVec3D
 	}
 	out := e.Packer()
-	out.F64(at+0, x.X)
-	out.F64(at+8, x.Y)
-	out.F64(at+16, x.Z)
+	out.PutF64(at, x.X)
+	out.PutF64(at+8, x.Y)
+	out.PutF64(at+16, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
 
@@ -686,10 +686,10 @@ func gravenPackUUID(e *wire.Encoder, at uint, x *UUID) {
 		x = &gravenZeroUUID
 	}
 	out := e.Packer()
-	out.U32(at+0, uint32(x.A))
-	out.U32(at+4, uint32(x.B))
-	out.U32(at+8, uint32(x.C))
-	out.U32(at+12, uint32(x.D))
+	out.Put32(at, uint32(x.A))
+	out.Put32(at+4, uint32(x.B))
+	out.Put32(at+8, uint32(x.C))
+	out.Put32(at+12, uint32(x.D))
 	e.Unstorable |= len(x.unknownFields)
 }
 

@@ -476,9 +476,9 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 		x = &gravenZeroVec3
 	}
 	out := e.Packer()
-	out.F32(at+0, x.X)
-	out.F32(at+4, x.Y)
-	out.F32(at+8, x.Z)
+	out.PutF32(at, x.X)
+	out.PutF32(at+4, x.Y)
+	out.PutF32(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
 
