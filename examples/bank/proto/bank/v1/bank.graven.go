@@ -5,6 +5,7 @@ package bankv1
 
 import (
 	wire "github.com/graven-rpc/graven/codec/wire"
+	proto "google.golang.org/protobuf/proto"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -18,7 +19,7 @@ var gravenTypeAccount wire.Type
 
 // Γraven is for the runtime.
 func (*Account) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeAccount, gravenPutAccount, gravenGetAccount)
+	return wire.Bind[Account](&gravenTypeAccount, gravenPutAccount, gravenPut1Account, gravenGet1Account)
 }
 
 func gravenBitsAccount(x *Account) (b uint64) {
@@ -46,13 +47,13 @@ func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[6]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[6]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Account)
 		}
-		b.Begin(i, row, tail, gravenBitsAccount(x))
+		b.Bits(row, gravenBitsAccount(x))
 		out.U64(row, o[0], uint64(x.Id))
 		tail = e.String(tail, x.Owner)
 		out.End(row, o[1], tail-b.Tail)
@@ -66,8 +67,15 @@ func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Account(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutAccount(e, tail, []*Account{m.(*Account)}, root)
 }
 
 func gravenGetAccount(d *wire.Decoder, b *wire.Rows, xs []*Account) {
@@ -88,11 +96,33 @@ func gravenGetAccount(d *wire.Decoder, b *wire.Rows, xs []*Account) {
 	}
 }
 
+func gravenGet1Account(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetAccount(d, b, []*Account{m.(*Account)})
+}
+
+func gravenOneAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) *Account {
+	t := gravenTypeAccount.Of((*Account)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Account{wire.New[Account](d, &t.Key)}
+	gravenGetAccount(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Account {
+	t := gravenTypeAccount.Of((*Account)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Account](d, &t.Key, b.N)
+	gravenGetAccount(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeTransaction wire.Type
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeTransaction, gravenPutTransaction, gravenGetTransaction)
+	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
 
 func gravenBitsTransaction(x *Transaction) (b uint64) {
@@ -119,13 +149,13 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Transaction)
 		}
-		b.Begin(i, row, tail, gravenBitsTransaction(x))
+		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
 		if v := x.SettledAt; v != nil {
 			tail = e.Message(tail, v)
@@ -141,8 +171,15 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Transaction(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutTransaction(e, tail, []*Transaction{m.(*Transaction)}, root)
 }
 
 func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
@@ -156,7 +193,7 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 		x.Reference = d.String(r, &s[2])
 		x.Currency = d.String(r, &s[3])
 		if r.Has(&s[4]) {
-			x.Entries = wire.List(d, r, &s[4], gravenTypeEntry.Of((*Entry)(nil)), gravenGetEntry)
+			x.Entries = gravenListEntry(d, r, &s[4])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -164,11 +201,33 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 	}
 }
 
+func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
+}
+
+func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
+	t := gravenTypeTransaction.Of((*Transaction)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
+	gravenGetTransaction(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
+	t := gravenTypeTransaction.Of((*Transaction)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
+	gravenGetTransaction(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeEntry wire.Type
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeEntry, gravenPutEntry, gravenGetEntry)
+	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
 
 func gravenBitsEntry(x *Entry) (b uint64) {
@@ -193,13 +252,13 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Entry)
 		}
-		b.Begin(i, row, tail, gravenBitsEntry(x))
+		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
 		if v := x.Memo; v != nil {
@@ -208,8 +267,15 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Entry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutEntry(e, tail, []*Entry{m.(*Entry)}, root)
 }
 
 func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
@@ -227,11 +293,33 @@ func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 	}
 }
 
+func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
+}
+
+func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
+	t := gravenTypeEntry.Of((*Entry)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
+	gravenGetEntry(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
+	t := gravenTypeEntry.Of((*Entry)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Entry](d, &t.Key, b.N)
+	gravenGetEntry(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeReceipt wire.Type
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeReceipt, gravenPutReceipt, gravenGetReceipt)
+	return wire.Bind[Receipt](&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
 }
 
 func gravenBitsReceipt(x *Receipt) (b uint64) {
@@ -259,13 +347,13 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[5]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[5]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Receipt)
 		}
-		b.Begin(i, row, tail, gravenBitsReceipt(x))
+		b.Bits(row, gravenBitsReceipt(x))
 		out.U64(row, o[0], uint64(x.Transaction))
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[1], tail-b.Tail)
@@ -279,8 +367,15 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Receipt(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutReceipt(e, tail, []*Receipt{m.(*Receipt)}, root)
 }
 
 func gravenGetReceipt(d *wire.Decoder, b *wire.Rows, xs []*Receipt) {
@@ -293,7 +388,7 @@ func gravenGetReceipt(d *wire.Decoder, b *wire.Rows, xs []*Receipt) {
 			x.SettledAt = wire.ForeignOne[timestamppb.Timestamp](d, r, &s[2])
 		}
 		if r.Has(&s[3]) {
-			x.Balances = wire.List(d, r, &s[3], gravenTypeBalance.Of((*Balance)(nil)), gravenGetBalance)
+			x.Balances = gravenListBalance(d, r, &s[3])
 		}
 		x.Replayed = r.Bool(&s[4])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -302,11 +397,33 @@ func gravenGetReceipt(d *wire.Decoder, b *wire.Rows, xs []*Receipt) {
 	}
 }
 
+func gravenGet1Receipt(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetReceipt(d, b, []*Receipt{m.(*Receipt)})
+}
+
+func gravenOneReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) *Receipt {
+	t := gravenTypeReceipt.Of((*Receipt)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Receipt{wire.New[Receipt](d, &t.Key)}
+	gravenGetReceipt(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
+	t := gravenTypeReceipt.Of((*Receipt)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Receipt](d, &t.Key, b.N)
+	gravenGetReceipt(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeBalance wire.Type
 
 // Γraven is for the runtime.
 func (*Balance) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeBalance, gravenPutBalance, gravenGetBalance)
+	return wire.Bind[Balance](&gravenTypeBalance, gravenPutBalance, gravenPut1Balance, gravenGet1Balance)
 }
 
 func gravenBitsBalance(x *Balance) (b uint64) {
@@ -330,19 +447,26 @@ func gravenPutBalance(e *wire.Encoder, tail uint, xs []*Balance, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Balance)
 		}
-		b.Begin(i, row, tail, gravenBitsBalance(x))
+		b.Bits(row, gravenBitsBalance(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Balance(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutBalance(e, tail, []*Balance{m.(*Balance)}, root)
 }
 
 func gravenGetBalance(d *wire.Decoder, b *wire.Rows, xs []*Balance) {
@@ -357,11 +481,33 @@ func gravenGetBalance(d *wire.Decoder, b *wire.Rows, xs []*Balance) {
 	}
 }
 
+func gravenGet1Balance(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetBalance(d, b, []*Balance{m.(*Balance)})
+}
+
+func gravenOneBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) *Balance {
+	t := gravenTypeBalance.Of((*Balance)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Balance{wire.New[Balance](d, &t.Key)}
+	gravenGetBalance(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Balance {
+	t := gravenTypeBalance.Of((*Balance)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Balance](d, &t.Key, b.N)
+	gravenGetBalance(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeOverdraft wire.Type
 
 // Γraven is for the runtime.
 func (*Overdraft) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeOverdraft, gravenPutOverdraft, gravenGetOverdraft)
+	return wire.Bind[Overdraft](&gravenTypeOverdraft, gravenPutOverdraft, gravenPut1Overdraft, gravenGet1Overdraft)
 }
 
 func gravenBitsOverdraft(x *Overdraft) (b uint64) {
@@ -387,21 +533,28 @@ func gravenPutOverdraft(e *wire.Encoder, tail uint, xs []*Overdraft, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Overdraft)
 		}
-		b.Begin(i, row, tail, gravenBitsOverdraft(x))
+		b.Bits(row, gravenBitsOverdraft(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Balance))
 		out.U64(row, o[2], uint64(x.OverdraftLimit))
 		out.U64(row, o[3], uint64(x.Missing))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Overdraft(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutOverdraft(e, tail, []*Overdraft{m.(*Overdraft)}, root)
 }
 
 func gravenGetOverdraft(d *wire.Decoder, b *wire.Rows, xs []*Overdraft) {
@@ -418,11 +571,33 @@ func gravenGetOverdraft(d *wire.Decoder, b *wire.Rows, xs []*Overdraft) {
 	}
 }
 
+func gravenGet1Overdraft(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetOverdraft(d, b, []*Overdraft{m.(*Overdraft)})
+}
+
+func gravenOneOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) *Overdraft {
+	t := gravenTypeOverdraft.Of((*Overdraft)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Overdraft{wire.New[Overdraft](d, &t.Key)}
+	gravenGetOverdraft(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Overdraft {
+	t := gravenTypeOverdraft.Of((*Overdraft)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Overdraft](d, &t.Key, b.N)
+	gravenGetOverdraft(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeOpenAccountRequest wire.Type
 
 // Γraven is for the runtime.
 func (*OpenAccountRequest) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeOpenAccountRequest, gravenPutOpenAccountRequest, gravenGetOpenAccountRequest)
+	return wire.Bind[OpenAccountRequest](&gravenTypeOpenAccountRequest, gravenPutOpenAccountRequest, gravenPut1OpenAccountRequest, gravenGet1OpenAccountRequest)
 }
 
 func gravenBitsOpenAccountRequest(x *OpenAccountRequest) (b uint64) {
@@ -447,13 +622,13 @@ func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRe
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(OpenAccountRequest)
 		}
-		b.Begin(i, row, tail, gravenBitsOpenAccountRequest(x))
+		b.Bits(row, gravenBitsOpenAccountRequest(x))
 		tail = e.String(tail, x.Owner)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.String(tail, x.Currency)
@@ -461,8 +636,15 @@ func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRe
 		out.U64(row, o[2], uint64(x.OverdraftLimit))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1OpenAccountRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutOpenAccountRequest(e, tail, []*OpenAccountRequest{m.(*OpenAccountRequest)}, root)
 }
 
 func gravenGetOpenAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*OpenAccountRequest) {
@@ -478,11 +660,33 @@ func gravenGetOpenAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*OpenAccoun
 	}
 }
 
+func gravenGet1OpenAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetOpenAccountRequest(d, b, []*OpenAccountRequest{m.(*OpenAccountRequest)})
+}
+
+func gravenOneOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountRequest {
+	t := gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*OpenAccountRequest{wire.New[OpenAccountRequest](d, &t.Key)}
+	gravenGetOpenAccountRequest(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountRequest {
+	t := gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[OpenAccountRequest](d, &t.Key, b.N)
+	gravenGetOpenAccountRequest(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeOpenAccountResponse wire.Type
 
 // Γraven is for the runtime.
 func (*OpenAccountResponse) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeOpenAccountResponse, gravenPutOpenAccountResponse, gravenGetOpenAccountResponse)
+	return wire.Bind[OpenAccountResponse](&gravenTypeOpenAccountResponse, gravenPutOpenAccountResponse, gravenPut1OpenAccountResponse, gravenGet1OpenAccountResponse)
 }
 
 func gravenBitsOpenAccountResponse(x *OpenAccountResponse) (b uint64) {
@@ -505,21 +709,28 @@ func gravenPutOpenAccountResponse(e *wire.Encoder, tail uint, xs []*OpenAccountR
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(OpenAccountResponse)
 		}
-		b.Begin(i, row, tail, gravenBitsOpenAccountResponse(x))
+		b.Bits(row, gravenBitsOpenAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1OpenAccountResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutOpenAccountResponse(e, tail, []*OpenAccountResponse{m.(*OpenAccountResponse)}, root)
 }
 
 func gravenGetOpenAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*OpenAccountResponse) {
@@ -527,7 +738,7 @@ func gravenGetOpenAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*OpenAccou
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Account = wire.One(d, r, &s[0], gravenTypeAccount.Of((*Account)(nil)), gravenGetAccount)
+			x.Account = gravenOneAccount(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -535,11 +746,33 @@ func gravenGetOpenAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*OpenAccou
 	}
 }
 
+func gravenGet1OpenAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetOpenAccountResponse(d, b, []*OpenAccountResponse{m.(*OpenAccountResponse)})
+}
+
+func gravenOneOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountResponse {
+	t := gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*OpenAccountResponse{wire.New[OpenAccountResponse](d, &t.Key)}
+	gravenGetOpenAccountResponse(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountResponse {
+	t := gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[OpenAccountResponse](d, &t.Key, b.N)
+	gravenGetOpenAccountResponse(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeGetAccountRequest wire.Type
 
 // Γraven is for the runtime.
 func (*GetAccountRequest) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeGetAccountRequest, gravenPutGetAccountRequest, gravenGetGetAccountRequest)
+	return wire.Bind[GetAccountRequest](&gravenTypeGetAccountRequest, gravenPutGetAccountRequest, gravenPut1GetAccountRequest, gravenGet1GetAccountRequest)
 }
 
 func gravenBitsGetAccountRequest(x *GetAccountRequest) (b uint64) {
@@ -562,18 +795,25 @@ func gravenPutGetAccountRequest(e *wire.Encoder, tail uint, xs []*GetAccountRequ
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(GetAccountRequest)
 		}
-		b.Begin(i, row, tail, gravenBitsGetAccountRequest(x))
+		b.Bits(row, gravenBitsGetAccountRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1GetAccountRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutGetAccountRequest(e, tail, []*GetAccountRequest{m.(*GetAccountRequest)}, root)
 }
 
 func gravenGetGetAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*GetAccountRequest) {
@@ -587,11 +827,33 @@ func gravenGetGetAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*GetAccountR
 	}
 }
 
+func gravenGet1GetAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetGetAccountRequest(d, b, []*GetAccountRequest{m.(*GetAccountRequest)})
+}
+
+func gravenOneGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountRequest {
+	t := gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*GetAccountRequest{wire.New[GetAccountRequest](d, &t.Key)}
+	gravenGetGetAccountRequest(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountRequest {
+	t := gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[GetAccountRequest](d, &t.Key, b.N)
+	gravenGetGetAccountRequest(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeGetAccountResponse wire.Type
 
 // Γraven is for the runtime.
 func (*GetAccountResponse) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeGetAccountResponse, gravenPutGetAccountResponse, gravenGetGetAccountResponse)
+	return wire.Bind[GetAccountResponse](&gravenTypeGetAccountResponse, gravenPutGetAccountResponse, gravenPut1GetAccountResponse, gravenGet1GetAccountResponse)
 }
 
 func gravenBitsGetAccountResponse(x *GetAccountResponse) (b uint64) {
@@ -614,21 +876,28 @@ func gravenPutGetAccountResponse(e *wire.Encoder, tail uint, xs []*GetAccountRes
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(GetAccountResponse)
 		}
-		b.Begin(i, row, tail, gravenBitsGetAccountResponse(x))
+		b.Bits(row, gravenBitsGetAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1GetAccountResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutGetAccountResponse(e, tail, []*GetAccountResponse{m.(*GetAccountResponse)}, root)
 }
 
 func gravenGetGetAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*GetAccountResponse) {
@@ -636,7 +905,7 @@ func gravenGetGetAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*GetAccount
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Account = wire.One(d, r, &s[0], gravenTypeAccount.Of((*Account)(nil)), gravenGetAccount)
+			x.Account = gravenOneAccount(d, r, &s[0])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -644,11 +913,33 @@ func gravenGetGetAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*GetAccount
 	}
 }
 
+func gravenGet1GetAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetGetAccountResponse(d, b, []*GetAccountResponse{m.(*GetAccountResponse)})
+}
+
+func gravenOneGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountResponse {
+	t := gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*GetAccountResponse{wire.New[GetAccountResponse](d, &t.Key)}
+	gravenGetGetAccountResponse(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountResponse {
+	t := gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[GetAccountResponse](d, &t.Key, b.N)
+	gravenGetGetAccountResponse(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeStatementRequest wire.Type
 
 // Γraven is for the runtime.
 func (*StatementRequest) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeStatementRequest, gravenPutStatementRequest, gravenGetStatementRequest)
+	return wire.Bind[StatementRequest](&gravenTypeStatementRequest, gravenPutStatementRequest, gravenPut1StatementRequest, gravenGet1StatementRequest)
 }
 
 func gravenBitsStatementRequest(x *StatementRequest) (b uint64) {
@@ -673,20 +964,27 @@ func gravenPutStatementRequest(e *wire.Encoder, tail uint, xs []*StatementReques
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(StatementRequest)
 		}
-		b.Begin(i, row, tail, gravenBitsStatementRequest(x))
+		b.Bits(row, gravenBitsStatementRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.After))
 		out.U32(row, o[2], uint32(x.Limit))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1StatementRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutStatementRequest(e, tail, []*StatementRequest{m.(*StatementRequest)}, root)
 }
 
 func gravenGetStatementRequest(d *wire.Decoder, b *wire.Rows, xs []*StatementRequest) {
@@ -702,11 +1000,33 @@ func gravenGetStatementRequest(d *wire.Decoder, b *wire.Rows, xs []*StatementReq
 	}
 }
 
+func gravenGet1StatementRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetStatementRequest(d, b, []*StatementRequest{m.(*StatementRequest)})
+}
+
+func gravenOneStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementRequest {
+	t := gravenTypeStatementRequest.Of((*StatementRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*StatementRequest{wire.New[StatementRequest](d, &t.Key)}
+	gravenGetStatementRequest(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementRequest {
+	t := gravenTypeStatementRequest.Of((*StatementRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[StatementRequest](d, &t.Key, b.N)
+	gravenGetStatementRequest(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeStatementLine wire.Type
 
 // Γraven is for the runtime.
 func (*StatementLine) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeStatementLine, gravenPutStatementLine, gravenGetStatementLine)
+	return wire.Bind[StatementLine](&gravenTypeStatementLine, gravenPutStatementLine, gravenPut1StatementLine, gravenGet1StatementLine)
 }
 
 func gravenBitsStatementLine(x *StatementLine) (b uint64) {
@@ -731,13 +1051,13 @@ func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[3]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[3]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(StatementLine)
 		}
-		b.Begin(i, row, tail, gravenBitsStatementLine(x))
+		b.Bits(row, gravenBitsStatementLine(x))
 		if v := x.Transaction; v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v}, false)
 		}
@@ -746,8 +1066,15 @@ func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, roo
 		out.U64(row, o[2], uint64(x.Balance))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1StatementLine(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutStatementLine(e, tail, []*StatementLine{m.(*StatementLine)}, root)
 }
 
 func gravenGetStatementLine(d *wire.Decoder, b *wire.Rows, xs []*StatementLine) {
@@ -755,7 +1082,7 @@ func gravenGetStatementLine(d *wire.Decoder, b *wire.Rows, xs []*StatementLine) 
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Transaction = wire.One(d, r, &s[0], gravenTypeTransaction.Of((*Transaction)(nil)), gravenGetTransaction)
+			x.Transaction = gravenOneTransaction(d, r, &s[0])
 		}
 		x.Amount = int64(r.U64(&s[1]))
 		x.Balance = int64(r.U64(&s[2]))
@@ -763,6 +1090,28 @@ func gravenGetStatementLine(d *wire.Decoder, b *wire.Rows, xs []*StatementLine) 
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1StatementLine(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetStatementLine(d, b, []*StatementLine{m.(*StatementLine)})
+}
+
+func gravenOneStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementLine {
+	t := gravenTypeStatementLine.Of((*StatementLine)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*StatementLine{wire.New[StatementLine](d, &t.Key)}
+	gravenGetStatementLine(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementLine {
+	t := gravenTypeStatementLine.Of((*StatementLine)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[StatementLine](d, &t.Key, b.N)
+	gravenGetStatementLine(d, &b, xs)
+	d.Close()
+	return xs
 }
 
 var gravenTypeFeedRequest wire.Type
@@ -773,7 +1122,7 @@ var gravenKeyFeedRequest_Watch wire.Key
 
 // Γraven is for the runtime.
 func (*FeedRequest) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeFeedRequest, gravenPutFeedRequest, gravenGetFeedRequest)
+	return wire.Bind[FeedRequest](&gravenTypeFeedRequest, gravenPutFeedRequest, gravenPut1FeedRequest, gravenGet1FeedRequest)
 }
 
 func gravenBitsFeedRequest(x *FeedRequest) (b uint64) {
@@ -801,13 +1150,13 @@ func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[2]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[2]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(FeedRequest)
 		}
-		b.Begin(i, row, tail, gravenBitsFeedRequest(x))
+		b.Bits(row, gravenBitsFeedRequest(x))
 		if v, _ := x.Action.(*FeedRequest_Settle); v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v.Settle}, false)
 		}
@@ -818,8 +1167,15 @@ func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bo
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1FeedRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutFeedRequest(e, tail, []*FeedRequest{m.(*FeedRequest)}, root)
 }
 
 func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
@@ -828,12 +1184,12 @@ func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
 			v := wire.New[FeedRequest_Settle](d, &gravenKeyFeedRequest_Settle)
-			v.Settle = wire.One(d, r, &s[0], gravenTypeTransaction.Of((*Transaction)(nil)), gravenGetTransaction)
+			v.Settle = gravenOneTransaction(d, r, &s[0])
 			x.Action = v
 		}
 		if r.Has(&s[1]) {
 			v := wire.New[FeedRequest_Watch](d, &gravenKeyFeedRequest_Watch)
-			v.Watch = wire.One(d, r, &s[1], gravenTypeWatch.Of((*Watch)(nil)), gravenGetWatch)
+			v.Watch = gravenOneWatch(d, r, &s[1])
 			x.Action = v
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -842,11 +1198,33 @@ func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
 	}
 }
 
+func gravenGet1FeedRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetFeedRequest(d, b, []*FeedRequest{m.(*FeedRequest)})
+}
+
+func gravenOneFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedRequest {
+	t := gravenTypeFeedRequest.Of((*FeedRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*FeedRequest{wire.New[FeedRequest](d, &t.Key)}
+	gravenGetFeedRequest(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedRequest {
+	t := gravenTypeFeedRequest.Of((*FeedRequest)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[FeedRequest](d, &t.Key, b.N)
+	gravenGetFeedRequest(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeWatch wire.Type
 
 // Γraven is for the runtime.
 func (*Watch) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeWatch, gravenPutWatch, gravenGetWatch)
+	return wire.Bind[Watch](&gravenTypeWatch, gravenPutWatch, gravenPut1Watch, gravenGet1Watch)
 }
 
 func gravenBitsWatch(x *Watch) (b uint64) {
@@ -869,18 +1247,25 @@ func gravenPutWatch(e *wire.Encoder, tail uint, xs []*Watch, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[1]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Watch)
 		}
-		b.Begin(i, row, tail, gravenBitsWatch(x))
+		b.Bits(row, gravenBitsWatch(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Watch(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutWatch(e, tail, []*Watch{m.(*Watch)}, root)
 }
 
 func gravenGetWatch(d *wire.Decoder, b *wire.Rows, xs []*Watch) {
@@ -892,6 +1277,28 @@ func gravenGetWatch(d *wire.Decoder, b *wire.Rows, xs []*Watch) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Watch(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetWatch(d, b, []*Watch{m.(*Watch)})
+}
+
+func gravenOneWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) *Watch {
+	t := gravenTypeWatch.Of((*Watch)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Watch{wire.New[Watch](d, &t.Key)}
+	gravenGetWatch(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
+	t := gravenTypeWatch.Of((*Watch)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Watch](d, &t.Key, b.N)
+	gravenGetWatch(d, &b, xs)
+	d.Close()
+	return xs
 }
 
 var gravenTypeFeedResponse wire.Type
@@ -906,7 +1313,7 @@ var gravenKeyFeedResponse_Settled wire.Key
 
 // Γraven is for the runtime.
 func (*FeedResponse) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeFeedResponse, gravenPutFeedResponse, gravenGetFeedResponse)
+	return wire.Bind[FeedResponse](&gravenTypeFeedResponse, gravenPutFeedResponse, gravenPut1FeedResponse, gravenGet1FeedResponse)
 }
 
 func gravenBitsFeedResponse(x *FeedResponse) (b uint64) {
@@ -938,13 +1345,13 @@ func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(FeedResponse)
 		}
-		b.Begin(i, row, tail, gravenBitsFeedResponse(x))
+		b.Bits(row, gravenBitsFeedResponse(x))
 		if v, _ := x.Event.(*FeedResponse_Receipt); v != nil {
 			tail = gravenPutReceipt(e, tail, []*Receipt{v.Receipt}, false)
 		}
@@ -963,8 +1370,15 @@ func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root 
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1FeedResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutFeedResponse(e, tail, []*FeedResponse{m.(*FeedResponse)}, root)
 }
 
 func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
@@ -973,22 +1387,22 @@ func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
 			v := wire.New[FeedResponse_Receipt](d, &gravenKeyFeedResponse_Receipt)
-			v.Receipt = wire.One(d, r, &s[0], gravenTypeReceipt.Of((*Receipt)(nil)), gravenGetReceipt)
+			v.Receipt = gravenOneReceipt(d, r, &s[0])
 			x.Event = v
 		}
 		if r.Has(&s[1]) {
 			v := wire.New[FeedResponse_Refusal](d, &gravenKeyFeedResponse_Refusal)
-			v.Refusal = wire.One(d, r, &s[1], gravenTypeRefusal.Of((*Refusal)(nil)), gravenGetRefusal)
+			v.Refusal = gravenOneRefusal(d, r, &s[1])
 			x.Event = v
 		}
 		if r.Has(&s[2]) {
 			v := wire.New[FeedResponse_Watching](d, &gravenKeyFeedResponse_Watching)
-			v.Watching = wire.One(d, r, &s[2], gravenTypeAccount.Of((*Account)(nil)), gravenGetAccount)
+			v.Watching = gravenOneAccount(d, r, &s[2])
 			x.Event = v
 		}
 		if r.Has(&s[3]) {
 			v := wire.New[FeedResponse_Settled](d, &gravenKeyFeedResponse_Settled)
-			v.Settled = wire.One(d, r, &s[3], gravenTypeTransaction.Of((*Transaction)(nil)), gravenGetTransaction)
+			v.Settled = gravenOneTransaction(d, r, &s[3])
 			x.Event = v
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -997,11 +1411,33 @@ func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
 	}
 }
 
+func gravenGet1FeedResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetFeedResponse(d, b, []*FeedResponse{m.(*FeedResponse)})
+}
+
+func gravenOneFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedResponse {
+	t := gravenTypeFeedResponse.Of((*FeedResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*FeedResponse{wire.New[FeedResponse](d, &t.Key)}
+	gravenGetFeedResponse(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedResponse {
+	t := gravenTypeFeedResponse.Of((*FeedResponse)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[FeedResponse](d, &t.Key, b.N)
+	gravenGetFeedResponse(d, &b, xs)
+	d.Close()
+	return xs
+}
+
 var gravenTypeRefusal wire.Type
 
 // Γraven is for the runtime.
 func (*Refusal) Γraven() *wire.Type {
-	return wire.Bind(&gravenTypeRefusal, gravenPutRefusal, gravenGetRefusal)
+	return wire.Bind[Refusal](&gravenTypeRefusal, gravenPutRefusal, gravenPut1Refusal, gravenGet1Refusal)
 }
 
 func gravenBitsRefusal(x *Refusal) (b uint64) {
@@ -1027,13 +1463,13 @@ func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out := (*[4]uint32)(b.Offs), b.Out
-	row, tail := b.Row, b.Tail
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
 	for i, x := range xs {
 		if x == nil {
 			x = new(Refusal)
 		}
-		b.Begin(i, row, tail, gravenBitsRefusal(x))
+		b.Bits(row, gravenBitsRefusal(x))
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Code))
@@ -1045,8 +1481,15 @@ func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
 	}
 	return e.Close(tail)
+}
+
+func gravenPut1Refusal(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutRefusal(e, tail, []*Refusal{m.(*Refusal)}, root)
 }
 
 func gravenGetRefusal(d *wire.Decoder, b *wire.Rows, xs []*Refusal) {
@@ -1057,10 +1500,32 @@ func gravenGetRefusal(d *wire.Decoder, b *wire.Rows, xs []*Refusal) {
 		x.Code = r.U32(&s[1])
 		x.Message = d.String(r, &s[2])
 		if r.Has(&s[3]) {
-			x.Overdraft = wire.One(d, r, &s[3], gravenTypeOverdraft.Of((*Overdraft)(nil)), gravenGetOverdraft)
+			x.Overdraft = gravenOneOverdraft(d, r, &s[3])
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
 		}
 	}
+}
+
+func gravenGet1Refusal(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetRefusal(d, b, []*Refusal{m.(*Refusal)})
+}
+
+func gravenOneRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) *Refusal {
+	t := gravenTypeRefusal.Of((*Refusal)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Refusal{wire.New[Refusal](d, &t.Key)}
+	gravenGetRefusal(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Refusal {
+	t := gravenTypeRefusal.Of((*Refusal)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Refusal](d, &t.Key, b.N)
+	gravenGetRefusal(d, &b, xs)
+	d.Close()
+	return xs
 }
