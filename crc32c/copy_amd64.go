@@ -6,8 +6,10 @@ import "unsafe"
 
 // Lengths in bytes at which copying changes its way.
 const (
-	// copySSE42Max is what fits into the registers of 16 bytes.
-	copySSE42Max = 128
+	// copySSE42Overlap is what fits into the registers of 16 bytes.
+	copySSE42Overlap = 128
+	// copySSE42Max is what the table for six chains reaches to.
+	copySSE42Max = hybridSSE42 - 1
 	// copyLongMin is where bringing the destination to a multiple of 64 pays.
 	copyLongMin = 4096
 	// copyHybrid is where chains beside the folding pay, which read and write in six
@@ -28,7 +30,8 @@ const (
 //go:noescape
 func copyUpdate(dst, src *byte, n int, crc uint32) uint32
 
-// copySSE42 is copyUpdate for up to copySSE42Max bytes, with SSE4.2 and PCLMULQDQ.
+// copySSE42 is copyUpdate for up to copySSE42Max bytes, with SSE4.2 and PCLMULQDQ. More
+// than copySSE42Overlap bytes must not overlap.
 //
 //go:noescape
 func copySSE42(dst, src *byte, n int, crc uint32) uint32

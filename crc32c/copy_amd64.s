@@ -178,9 +178,21 @@ above255:
 lessThanAVX512:
 	CMPB ·level(SB), $const_levelSSE42
 	JB   long
+	CMPQ CX, $const_copySSE42Overlap
+	JBE  sse42
 	CMPQ CX, $const_copySSE42Max
 	JA   long
-	JMP  ·copySSE42(SB)
+	MOVQ SI, AX
+	SUBQ R14, AX
+	MOVQ AX, DX
+	NEGQ DX
+	CMPQ AX, CX
+	JB   long
+	CMPQ DX, CX
+	JB   long
+
+sse42:
+	JMP ·copySSE42(SB)
 
 long:
 	JMP ·copyLong(SB)

@@ -2,31 +2,13 @@
 
 #include "go_asm.h"
 #include "textflag.h"
-
-// Registers as in avx512_amd64.h.
+#include "sse42_amd64.h"
 
 #define CRC4(off) \
 	CRC32Q off+0(SI), AX  \
 	CRC32Q off+8(SI), AX  \
 	CRC32Q off+16(SI), AX \
 	CRC32Q off+24(SI), AX
-
-// One word of each of six chains, stride DI (three strides apart: SI and R9).
-#define SIXWORDS(off) \
-	CRC32Q off(SI), AX         \
-	CRC32Q off(SI)(DI*1), BX   \
-	CRC32Q off(SI)(DI*2), DX   \
-	CRC32Q off(R9), R10        \
-	CRC32Q off(R9)(DI*1), R11  \
-	CRC32Q off(R9)(DI*2), R12
-
-// Takes a chain's register on by the multiplier in memory, and adds it to X1.
-#define SHIFTCHAIN(reg, mem) \
-	MOVL      mem, R13     \
-	MOVQ      R13, X2      \
-	MOVQ      reg, X3      \
-	PCLMULQDQ $0, X2, X3   \
-	PXOR      X3, X1
 
 // Both together move an accumulator on by the distance in X15 and add the input at
 // off(R13). CRC32Q instructions go between.
@@ -112,21 +94,9 @@ done:
 	MOVL AX, ret+24(FP)
 	RET
 
-	// Six chains of R8 words, then 1 to 6 words more on the last chain.
+	// Six chains, then 1 to 6 words more on the last chain.
 chains:
-	MOVQ  CX, R14
-	SHRQ  $3, R14            // whole words
-	LEAQ  -1(R14), R8
-	IMULQ $10923, R8
-	SHRQ  $16, R8            // (words-1)/6
-	LEAQ  (R8*8), DI
-	LEAQ  (DI)(DI*2), R9
-	ADDQ  SI, R9
-	XORL  BX, BX
-	XORL  DX, DX
-	XORL  R10, R10
-	XORL  R11, R11
-	XORL  R12, R12
+	DIVIDE
 	MOVQ  R8, R13
 	SHRQ  $1, R13
 	JNC   even
@@ -147,27 +117,7 @@ chainWords:
 	JNZ  chainWords
 
 join:
-	LEAQ (R9)(DI*2), SI      // the end of the last chain
-	LEAQ (R8)(R8*2), R13
-	ADDQ R13, R13
-	SUBQ R13, R14            // words after it
-	ANDL $7, CX
-
-	// Chain 4 is R8+R14 words before the end, chain 3 is R8 more, and so on.
-	LEAQ ·shiftWords(SB), R9
-	LEAQ (R9)(R14*4), R9
-	LEAQ (R8*4), R8
-	PXOR X1, X1
-	ADDQ R8, R9
-	SHIFTCHAIN(R11, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(R10, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(DX, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(BX, (R9))
-	ADDQ R8, R9
-	SHIFTCHAIN(AX, (R9))
+	JOINCHAINS
 	MOVQ R12, AX
 	DECQ R14
 	JZ   lastWord
