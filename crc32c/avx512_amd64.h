@@ -18,8 +18,8 @@
 	VPCLMULQDQ $0x11, mul, acc, acc  \
 	VPTERNLOGQ $0x96, in, tmp, acc
 
-// With ·shortAligned in R8: the multiplier that takes a register over the input, and those of
-// the words of 64 bytes that end 64*n bytes before the end of the input.
+// With ·shortAligned in R8: the multiplier that takes a register over the input, and those
+// of the words of 64 bytes that end 64*n bytes before the end of the input.
 #define SHIFT shortTables_shift(R8)(CX*8)
 #define LASTWORDS(n) (shortTables_lastWords+192-64*n)(R8)
 

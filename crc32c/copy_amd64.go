@@ -7,6 +7,8 @@ import "unsafe"
 // Lengths in bytes at which copying changes its way.
 const (
 	// copySSE42Overlap is what fits into the registers of 16 bytes.
+	//
+	//lint:ignore U1000 for the assembly
 	copySSE42Overlap = 128
 	// copySSE42Max is what the table for six chains reaches to.
 	copySSE42Max = hybridSSE42 - 1
