@@ -262,6 +262,31 @@ func TestFloatBits(t *testing.T) {
 	roundTrip(t, codec.Options{}, m)
 }
 
+// Generated methods and protobuf-go's own code move floats without looking at
+// them, so the bits of signaling NaNs survive as well.
+func TestSignalingNaN(t *testing.T) {
+	f, bits := math.Float32frombits(0x7FA0_0001), uint32(0x7FA0_0001)
+	d, dbits := math.Float64frombits(0x7FF4_0000_0000_0001), uint64(0x7FF4_0000_0000_0001)
+	m := &open.All3{
+		FFloat: f, OptFloat: &f, RepFloat: []float32{f, 1}, MapToFloat: map[int32]float32{1: f},
+		Kind: &open.All3_OneFloat{OneFloat: f}, FInline: &open.Box3{Low: &open.Vec3{X: f, Z: d}, High: &open.Vec3{}},
+		FDouble: d, RepDouble: []float64{d},
+	}
+	g := through(t, m).(*open.All3)
+	for name, got := range map[string]float32{
+		"singular": g.FFloat, "optional": g.GetOptFloat(), "list": g.RepFloat[0], "map": g.MapToFloat[1], "oneof": g.GetOneFloat(), "inline": g.FInline.Low.X,
+	} {
+		if b := math.Float32bits(got); b != bits {
+			t.Errorf("%s: %#x came as %#x", name, bits, b)
+		}
+	}
+	for name, got := range map[string]float64{"singular": g.FDouble, "list": g.RepDouble[0], "inline": g.FInline.Low.Z} {
+		if b := math.Float64bits(got); b != dbits {
+			t.Errorf("double, %s: %#x came as %#x", name, dbits, b)
+		}
+	}
+}
+
 // Minus zero is a value and not what an absent field reads as.
 func TestMinusZeroIsSet(t *testing.T) {
 	minus := math.Copysign(0, -1)
