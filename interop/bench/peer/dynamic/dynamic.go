@@ -19,7 +19,7 @@ import (
 // CBOR writes structs as arrays.
 var CBOR = peer.Peer{Name: "CBOR", Module: "github.com/fxamacker/cbor/v2", Setup: func(m scenario.Message) *peer.Instance {
 	var buf bytes.Buffer
-	enc := peer.Must(cbor.CoreDetEncOptions().UserBufferEncMode())
+	enc := peer.Must(cbor.EncOptions{}.UserBufferEncMode())
 	// The default limit of 131,072 elements holds mesh too, but not much more.
 	dec := peer.Must(cbor.DecOptions{MaxArrayElements: 1 << 20}.DecMode())
 	return setup(m, func(v any) []byte {
