@@ -16,6 +16,7 @@ import (
 type comparison struct {
 	old, new *schema.Schema
 	allRoots bool
+	layouts  map[protoreflect.MessageDescriptor]*layout.Message
 	list     []Finding
 	pairs    map[[2]protoreflect.FullName]bool // message types that were compared
 }
@@ -24,10 +25,14 @@ type comparison struct {
 // Graven peers. allRoots says that every message type may be the root of a frame. The
 // error is that of a schema whose options break the format's rules.
 func Compare(was, is *schema.Schema, allRoots bool) ([]Finding, error) {
-	c := &comparison{old: was, new: is, allRoots: allRoots, pairs: map[[2]protoreflect.FullName]bool{}}
+	c := &comparison{
+		old: was, new: is, allRoots: allRoots,
+		layouts: map[protoreflect.MessageDescriptor]*layout.Message{},
+		pairs:   map[[2]protoreflect.FullName]bool{},
+	}
 	for _, side := range []*schema.Schema{was, is} {
 		for _, md := range side.Messages(nil) {
-			if _, err := layout.Of(md); err != nil {
+			if err := c.layOut(md); err != nil {
 				at := locate(side, md, nil)
 				return nil, fmt.Errorf("%s:%d:%d: %w", at.Path, max(1, at.Line), max(1, at.Column), err)
 			}
@@ -109,7 +114,7 @@ func (c *comparison) message(was, is protoreflect.MessageDescriptor, via string)
 		return nil
 	}
 	c.pairs[key] = true
-	o, n := must(was), must(is)
+	o, n := c.layouts[was], c.layouts[is]
 	if messageSet(was) != messageSet(is) {
 		c.report(&ruleMessageSet, is, nil, "%sMessage %q changed option message_set_wire_format. Graven: its extensions are misread or refused both ways. Protobuf: not wire compatible.", via, is.FullName())
 	}
@@ -149,13 +154,29 @@ func (c *comparison) message(was, is protoreflect.MessageDescriptor, via string)
 	return faulty
 }
 
-// must gives the layout of a type that was laid out before.
-func must(md protoreflect.MessageDescriptor) *layout.Message {
+// layOut lays out a message type and all that it reaches. Package layout remembers a bounded
+// number of types, a schema may have more.
+func (c *comparison) layOut(md protoreflect.MessageDescriptor) error {
+	if c.layouts[md] != nil {
+		return nil
+	}
 	m, err := layout.Of(md)
 	if err != nil {
-		panic(err) // Compare has laid out all types, without an error
+		return err
 	}
-	return m
+	for reached := []*layout.Message{m}; len(reached) > 0; {
+		m, reached = reached[len(reached)-1], reached[:len(reached)-1]
+		if c.layouts[m.Desc] != nil {
+			continue
+		}
+		c.layouts[m.Desc] = m
+		for i := range m.Fields {
+			if child := m.Fields[i].Child; child != nil {
+				reached = append(reached, child)
+			}
+		}
+	}
+	return nil
 }
 
 // plans match each side with the rows of the other.

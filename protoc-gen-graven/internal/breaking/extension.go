@@ -44,7 +44,7 @@ func (c *comparison) extensions() {
 			}
 			continue
 		}
-		if f := fieldOf(c.old, key); f != nil && fieldOf(c.new, key) == nil {
+		if f := c.fieldOf(c.old, key); f != nil && c.fieldOf(c.new, key) == nil {
 			c.report(&ruleExtension, is, nil, "Field \"%d\" with name %q on message %q, %s, turned into extension %q, %q. Graven: a new peer does not see what an old one sets. Protobuf: %s.",
 				is.Number(), f.Desc.Name(), key.message, kind(f), is.FullName(), scalar(is), protobufSays(f.Desc, is).says)
 		}
@@ -53,19 +53,19 @@ func (c *comparison) extensions() {
 		if after[key] != nil {
 			continue
 		}
-		if f := fieldOf(c.new, key); f != nil && fieldOf(c.old, key) == nil {
+		if f := c.fieldOf(c.new, key); f != nil && c.fieldOf(c.old, key) == nil {
 			c.report(&ruleExtension, f.Desc, nil, "Extension \"%d\" with name %q of message %q, %q, turned into a field, %s. Graven: an old peer does not see what a new one sets. Protobuf: %s.",
 				was.Number(), was.FullName(), key.message, scalar(was), kind(f), protobufSays(was, f.Desc).says)
 		}
 	}
 }
 
-func fieldOf(s *schema.Schema, key extensionKey) *layout.Field {
+func (c *comparison) fieldOf(s *schema.Schema, key extensionKey) *layout.Field {
 	md := s.Message(key.message)
 	if md == nil {
 		return nil
 	}
-	return must(md).FieldByNumber(int32(key.number))
+	return c.layouts[md].FieldByNumber(int32(key.number))
 }
 
 // scalar is the kind of an extension as a .proto names it.

@@ -36,13 +36,13 @@ func (c *comparison) roots() {
 // renamed finds the type that a missing one has most likely become: a new one of the
 // same schema text, if it is the only one.
 func (c *comparison) renamed(md protoreflect.MessageDescriptor) protoreflect.MessageDescriptor {
-	text := must(md).Text()
+	text := c.layouts[md].Text()
 	if text == "{}" {
 		return nil // every empty message looks like it
 	}
 	var found protoreflect.MessageDescriptor
 	for _, n := range c.new.Messages(nil) {
-		if c.old.Message(n.FullName()) == nil && must(n).Text() == text {
+		if c.old.Message(n.FullName()) == nil && c.layouts[n].Text() == text {
 			if found != nil {
 				return nil
 			}
