@@ -167,7 +167,10 @@ func TestPlainConnect(t *testing.T) {
 		"gRPC-Web":         {connect.WithGRPCWeb()},
 		"gRPC-Web in JSON": {connect.WithGRPCWeb(), connect.WithProtoJSON()},
 	} {
-		t.Run(name, func(t *testing.T) { makeCalls(t, client.OverConnect(h2cClient(t), "http://"+start(t), options...)) })
+		t.Run(name, func(t *testing.T) {
+			url := "http://" + start(t)
+			makeCalls(t, client.OverConnect(h2cClient(t), url, options...))
+		})
 	}
 }
 
@@ -184,8 +187,9 @@ func TestGravenByConnect(t *testing.T) {
 		"gRPC-Web": {connect.WithGRPCWeb()},
 	} {
 		t.Run(name, func(t *testing.T) {
+			url := "http://" + start(t)
 			options = append(options, gravenconnect.ClientOptions()...)
-			makeCalls(t, client.OverConnect(h2cClient(t), "http://"+start(t), options...))
+			makeCalls(t, client.OverConnect(h2cClient(t), url, options...))
 		})
 	}
 }
