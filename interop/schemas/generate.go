@@ -119,7 +119,7 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	}
 	r := result{files: len(req.FileToGenerate), code: new(code)}
 	// What the generated code rests on is compiled before anything is measured.
-	if _, err := g.goCommand(dir, "build", "std", driverPackage, "google.golang.org/protobuf/..."); err != nil {
+	if _, err := g.goCommand(dir, "build", driverPackage, "google.golang.org/protobuf/types/..."); err != nil {
 		return result{}, err
 	}
 	if r.code.theirLines, err = g.generateWith(theirPlugin, dir, req); err != nil {
