@@ -131,7 +131,7 @@ func TestLongInputs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	buf := random(rng, size)
 	starts, count := 4, 40
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		starts, count = 1, 12
 	}
 	for range starts {
