@@ -190,6 +190,26 @@ func TestSkewBudget(t *testing.T) {
 	}
 }
 
+// Fields of another version that take a bit each and far more once they are taken apart. Plans are
+// made of a shape in proportion to it, whatever the budget.
+func TestSkewBudgetOfKept(t *testing.T) {
+	body := hostileBodies()["many fields of another version"]
+	for _, path := range skewPaths {
+		m := path.of(skewFiles[true], "Added")
+		frame := corpus.Seal(idOf(t, m), body)
+		const budget = 8 << 20
+		limit := 2*budget + 200*int64(len(frame))
+		used := allocated(func() {
+			if err := (codec.Options{Budget: budget}).Unmarshal(frame, m); err != nil {
+				refused(t, err, codec.ErrBudget)
+			}
+		})
+		if used > limit {
+			t.Errorf("%s: %d bytes allocated for a frame of %d within a budget of %d", path.name, used, len(frame), budget)
+		}
+	}
+}
+
 // FuzzSkewShapes gives any bytes as shape and rows of a message, of the elements of a list and
 // of the values of a map: an error, or a message; no panic, and no more memory
 // than the budget, whatever Go type holds the message.
