@@ -17,7 +17,9 @@ func main() {
 		os.Exit(command(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	var flags flag.FlagSet
+	var o gen.Options
+	flags.Func("views", "none, or a Go package of messages whose views exist; may be repeated", o.Views.Set)
 	protogen.Options{ParamFunc: flags.Set}.Run(func(p *protogen.Plugin) error {
-		return gen.Generate(p, gen.Options{})
+		return gen.Generate(p, o)
 	})
 }

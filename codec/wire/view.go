@@ -89,9 +89,9 @@ func (v View) U64(i int) (x uint64) {
 func (v View) F32(i int) float32 { return math.Float32frombits(v.U32(i)) }
 func (v View) F64(i int) float64 { return math.Float64frombits(v.U64(i)) }
 
-// String is a string in the frame's memory, of one of the first layout.Near fields; ""
+// Text is a string in the frame's memory, of one of the first layout.Near fields; ""
 // if it is absent. It is valid as long as the frame is.
-func (v View) String(i int) (x string) {
+func (v View) Text(i int) (x string) {
 	if v.at != nil {
 		s := &v.at.Near[i]
 		x = mem.Text(v.p, v.tail, v.part.from, v.part.to, s.Prev, s.Off)
@@ -99,8 +99,8 @@ func (v View) String(i int) (x string) {
 	return x
 }
 
-// FarString is String of a field further on; i counts from there.
-func (v View) FarString(i int) (x string) {
+// FarText is Text of a field further on; i counts from there.
+func (v View) FarText(i int) (x string) {
 	if v.at != nil {
 		s := &v.at.Far[i]
 		x = mem.Text(v.p, v.tail, v.part.from, v.part.to, s.Prev, s.Off)
@@ -138,6 +138,14 @@ func (v View) Message(i int) View {
 		return View{}
 	}
 	return View(rowOf(b, 0))
+}
+
+// Inline is the inline message in field i; of an absent one all is zero.
+func (v View) Inline(i int) (x Inline) {
+	if s := v.slot(i); s.Off != 0 {
+		x.p = v.p.Add(uint(s.Off))
+	}
+	return x
 }
 
 // block is the block in field i.

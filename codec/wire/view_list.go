@@ -3,14 +3,12 @@ package wire
 import (
 	"iter"
 	"strconv"
-
-	"github.com/graven-rpc/graven/codec/internal/mem"
 )
 
 // ViewList is a list of messages in a frame. It is valid as long as the frame is.
 type ViewList[V ~view] block
 
-// Messages is the list of messages in field i.
+// Views is the list of messages in field i.
 func Views[V ~view](v View, i int) ViewList[V] { return ViewList[V](v.block(i)) }
 
 // Len is the number of messages.
@@ -19,7 +17,7 @@ func (l ViewList[V]) Len() int { return int(l.size.n) }
 // At is message i. It panics if there is none.
 func (l ViewList[V]) At(i int) V {
 	if uint(i) >= uint(l.size.n) {
-		outOfRange(i, int(l.size.n))
+		noElement(i, int(l.size.n))
 	}
 	return V(rowOf(block(l), uint(i)))
 }
@@ -46,9 +44,6 @@ func (l ViewList[V]) All() iter.Seq[V] {
 		}
 	}
 }
-
-var _ = mem.Unsafe
-
-func outOfRange(i, n int) {
+func noElement(i, n int) {
 	panic("graven: element " + strconv.Itoa(i) + " of a list of " + strconv.Itoa(n))
 }

@@ -19,6 +19,7 @@ import (
 // Options are the plugin's options beside those that protogen reads itself.
 type Options struct {
 	Version string // of the plugin, for the header of generated files
+	Views   Views
 }
 
 // Features declares what the plugin takes.
@@ -45,6 +46,12 @@ func Generate(p *protogen.Plugin, o Options) error {
 			continue
 		}
 		generateMethods(p, f, plan, o)
+		if o.Views.None {
+			continue
+		}
+		if err := generateViews(p, f, plan, o); err != nil {
+			return err
+		}
 	}
 	return nil
 }
