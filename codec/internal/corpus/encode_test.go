@@ -51,3 +51,46 @@ func TestEncodeMakesTheVectors(t *testing.T) {
 		}
 	}
 }
+
+// The verifier here takes every frame of the vectors that a reader has to
+// take, and refuses the others.
+func TestVerifyTakesTheVectors(t *testing.T) {
+	v, err := LoadVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(schema, message string, frame []byte, good bool) {
+		t.Helper()
+		set, err := Schema(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		md, err := set.Message(protoreflect.FullName(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Verify(md, frame, set.Types); good != (err == nil) {
+			t.Errorf("%s: %x: %v", message, frame, err)
+		}
+	}
+	for _, e := range v.Valid {
+		check(e.Schema, e.Message, e.Frame, true)
+	}
+	for _, e := range v.Lenient {
+		check(e.Schema, e.Message, e.Frame, true)
+	}
+	for _, e := range v.Malformed {
+		check(e.Schema, e.Message, e.Frame, false)
+	}
+	for _, e := range v.Skew {
+		check(e.WriterSchema, e.Message, e.Frame, true)
+		check(e.ReaderSchema, e.Message, e.Frame, true)
+	}
+	for _, e := range v.Refused {
+		check(e.ReaderSchema, e.Message, e.Frame, false)
+	}
+	for _, e := range v.Forward {
+		check(e.WriterSchema, e.Message, e.Forwarded, true)
+		check(e.PeerSchema, e.Message, e.Forwarded, true)
+	}
+}
