@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -124,15 +125,21 @@ func TestEveryBitFlipped(t *testing.T) {
 // and decoded again without a difference.
 func steady(t testing.TB, frame []byte, like proto.Message) {
 	t.Helper()
+	steadyIn(t, frame, like, protoregistry.GlobalTypes)
+}
+
+// steadyIn is steady with the extensions of a schema.
+func steadyIn(t testing.TB, frame []byte, like proto.Message, r corpus.Resolver) {
+	t.Helper()
 	lent := bytes.Clone(frame)
 	m := empty(like)
-	o := codec.Options{AllowPartial: true, Budget: 64 << 20}
+	o := codec.Options{AllowPartial: true, Budget: 64 << 20, Resolver: r}
 	err := o.Unmarshal(lent[:len(lent):len(lent)], m)
 	if !bytes.Equal(lent, frame) {
 		t.Fatalf("Unmarshal changed the frame\n%x\n%x", frame, lent)
 	}
 	limited := errors.Is(err, codec.ErrBudget) || errors.Is(err, codec.ErrTooDeep)
-	if fault := corpus.Verify(like.ProtoReflect().Descriptor(), frame, protoregistry.GlobalTypes); (fault != nil) != (err != nil) && !limited {
+	if fault := corpus.Verify(like.ProtoReflect().Descriptor(), frame, r); (fault != nil) != (err != nil) && !limited {
 		t.Fatalf("%s: by the format's text: %v; Unmarshal: %v\n%x", like.ProtoReflect().Descriptor().FullName(), fault, err, frame)
 	}
 	if err != nil {
@@ -201,6 +208,71 @@ func TestDamageBehindTheChecksum(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Damage to random messages of random schemas, read by the same and by another
+// version of the schema.
+func TestDamageToRandomFrames(t *testing.T) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		model := corpus.RandomSchema(seed+5000, "rnd")
+		_, changed, _ := corpus.Changed(seed+5000, "rnd", true)
+		sets := []*corpus.Set{compile(t, model.Text()), compile(t, changed.Text())}
+		for i, s := range sets {
+			var err error
+			if sets[i], err = s.Rebuild(corpus.OptionsGenerated); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := corpus.Rand(seed)
+		for _, md := range sets[0].Messages() {
+			m := newMessage(t, sets[0], md.FullName())
+			v := corpus.Values{R: r, Extensions: sets[0].Extensions(), Unknown: true, Size: 3, Depth: 3}
+			v.Fill(m)
+			frame := marshal(t, codec.Options{Resolver: sets[0].Types}, m)
+			if len(frame) > 3000 {
+				continue
+			}
+			for range 40 {
+				bad := damage(r, frame)
+				for _, s := range sets {
+					if _, err := s.Message(md.FullName()); err == nil {
+						steadyIn(t, bad, newMessage(t, s, md.FullName()), s.Types)
+					}
+				}
+			}
+		}
+	}
+}
+
+// damage returns a copy of a frame with a few changes to its message.
+func damage(r *rand.Rand, frame []byte) []byte {
+	b := bytes.Clone(frame[:len(frame)-4])
+	for range r.IntN(3) {
+		if len(b) == 20 {
+			break
+		}
+		at := 20 + r.IntN(len(b)-20)
+		switch r.IntN(6) {
+		case 0:
+			b[at] ^= 1 << r.IntN(8)
+		case 1:
+			b[at] = byte(r.Uint32())
+		case 2:
+			b[at] += byte(r.IntN(3)) - 1
+		case 3:
+			b = append(b[:at], b[at+1:]...)
+		case 4:
+			b = append(b[:at+1], b[at:]...)
+		case 5:
+			n := copy(b[at:], b[20+r.IntN(len(b)-20):])
+			b = b[:max(at+n, len(b)-r.IntN(2))]
+		}
+	}
+	return corpus.Reseal(append(b, 0, 0, 0, 0))
 }
 
 // Inputs of every length from 0 to 64 bytes, in memory that ends with them.
