@@ -37,16 +37,13 @@ func (o *Options) failed(decoding bool, name protoreflect.FullName, frame int, e
 	}
 }
 
-func (o *Options) read(native, sameVersion bool) {
-	if o.Counters == nil {
-		return
-	}
+func (c *Counters) read(native, sameVersion bool) {
 	if native {
-		o.Counters.Native.Add(1)
+		c.Native.Add(1)
 	} else {
-		o.Counters.OtherShape.Add(1)
+		c.OtherShape.Add(1)
 	}
 	if !sameVersion {
-		o.Counters.OtherVersion.Add(1)
+		c.OtherVersion.Add(1)
 	}
 }

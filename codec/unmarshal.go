@@ -38,6 +38,9 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if err != nil {
 		return err
 	}
+	if f, ok := framedOf(t, m); ok && len(frame) > 0 {
+		return f.receive(frame, nil, o)
+	}
 	id, msg, err := envelope.Open(frame, o.maxSize())
 	if err != nil {
 		return envelopeError(err)
@@ -45,7 +48,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if err := o.checkSchema(id, lm); err != nil {
 		return err
 	}
-	convert, err := wire.Verify(lm, msg, o.maxDepth())
+	convert, err := wire.VerifyWithin(lm, msg, o.maxDepth(), o.budget(len(frame)))
 	if err != nil {
 		return inFrame(err)
 	}
@@ -66,7 +69,9 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 		proto.Reset(m)
 		return err
 	}
-	o.read(lm.IsFull(msg), id == lm.ID())
+	if o.Counters != nil {
+		o.Counters.read(lm.IsFull(msg), id == lm.ID())
+	}
 	return nil
 }
 

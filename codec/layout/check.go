@@ -23,6 +23,7 @@ const (
 
 // Check is one step of verifying a row.
 type Check struct {
+	Mask  uint64 // presence bit, in Plan.Small rows
 	Bit   uint32 // presence bit
 	Off   uint32 // slot or end in the row
 	Field int32  // index in Plan.Msg.Fields, -1 if the type lacks the field
@@ -59,13 +60,17 @@ func (p *Plan) prepare() {
 	if used := r.Bits % 8; used != 0 || r.Bits == 0 {
 		p.Spare = byte(0xFF << used)
 	}
+	p.Small = r.Bits <= 64
 	p.Presence = make([]byte, r.BitBytes)
 	p.Strings = r.Ends > 0
 	oneofs := map[int]BitMask{}
 	for j := range r.Fields {
 		rf := &r.Fields[j]
 		p.Presence[rf.Bit/8] |= 1 << (rf.Bit % 8)
-		c := Check{Bit: rf.Bit, Off: rf.Off, Field: p.Fields[j], Elem: rf.E}
+		c := Check{Mask: 1 << rf.Bit, Bit: rf.Bit, Off: rf.Off, Field: p.Fields[j], Elem: rf.E}
+		if p.Small && !rf.Variable() {
+			p.Fixed |= c.Mask
+		}
 		var f *Field
 		if c.Field >= 0 {
 			f = &p.Msg.Fields[c.Field]

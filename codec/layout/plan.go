@@ -43,6 +43,8 @@ type Plan struct {
 	Kept    *Rows  // a root block of the Unknown fields, nil if there are none
 
 	// What one pass of verification needs, beside the stride.
+	Small      bool      // the bits of a row fit in 64
+	Fixed      uint64    // in small rows, the presence bits of slots and bools
 	Spare      byte      // bits that no field uses, in the last byte of the bit area
 	Presence   []byte    // the presence bits, as they stand in a row
 	Checks     []Check   // fields in the row that need more than a look at their bits
@@ -209,15 +211,21 @@ func Fits(k protoreflect.Kind, v uint64, width int) bool {
 	return v>>uint(width) == 0
 }
 
-// Peers send shapes; what is kept of them is bounded in number and in size.
+// Peers send shapes; what is kept of them is bounded in number and in size, by hash: a
+// newer plan takes the place of an older one.
 const (
-	keptPlans = 64   // plans a message type, by hash: a newer one takes the place of an older
-	keptShape = 1024 // bytes of a shape worth keeping
+	keptPlans  = 64   // plans a message type, of shapes of at most shortShape bytes
+	keptLong   = 8    // of longer ones
+	shortShape = 64   // bytes
+	KeptShape  = 1024 // bytes of the longest shape whose plan is kept
+
+	// PlanCost is about how many bytes a plan takes for each byte of its shape.
+	PlanCost = 176
 )
 
 type planCache struct {
 	full  atomic.Pointer[Plan]
-	table atomic.Pointer[[keptPlans]atomic.Pointer[Plan]]
+	table atomic.Pointer[[keptPlans + keptLong]atomic.Pointer[Plan]]
 }
 
 // FullPlan is the plan of the compiled shape.
@@ -256,10 +264,10 @@ func (m *Message) PlanFor(b []byte) (*Plan, error) {
 		return nil, err
 	}
 	p, err := NewPlan(m, r)
-	if err == nil && n <= keptShape {
+	if err == nil && n <= KeptShape {
 		t := m.shapes.table.Load()
 		if t == nil {
-			m.shapes.table.CompareAndSwap(nil, new([keptPlans]atomic.Pointer[Plan]))
+			m.shapes.table.CompareAndSwap(nil, new([keptPlans + keptLong]atomic.Pointer[Plan]))
 			t = m.shapes.table.Load()
 		}
 		t[hashShape(shape)].Store(p)
@@ -270,7 +278,8 @@ func (m *Message) PlanFor(b []byte) (*Plan, error) {
 // hashShape is an index into a table of plans. Multiplicative hashing, as in Knuth,
 // The Art of Computer Programming, volume 3, 6.4.
 func hashShape(shape []byte) uint64 {
-	h := uint64(len(shape))
+	n := len(shape)
+	h := uint64(n)
 	for len(shape) >= 8 {
 		h = (h ^ binary.LittleEndian.Uint64(shape)) * 0x9E3779B97F4A7C15
 		h ^= h >> 32
@@ -279,7 +288,11 @@ func hashShape(shape []byte) uint64 {
 	for i, c := range shape {
 		h ^= uint64(c) << (8 * i)
 	}
-	return h * 0x9E3779B97F4A7C15 >> (64 - 6)
+	h *= 0x9E3779B97F4A7C15
+	if n > shortShape {
+		return keptPlans + h>>(64-3)
+	}
+	return h >> (64 - 6)
 }
 
 // PlanOf gives the plan for rows that were laid out here.

@@ -18,28 +18,28 @@ import (
 type Decoder struct {
 	reflectDecoder
 	depth int
-	text  []byte // free bytes for strings
-	data  []byte // free bytes for bytes fields
-	step  int    // size that the next slab of bytes should have
-	next  int    // values in the next slab for fields with explicit presence
+	text  bytesSlab // of strings
+	data  bytesSlab // of bytes fields
+	step  int       // size that the next slab of bytes should have
+	next  int       // values in the next slab for fields with explicit presence
 	root  Rows
 	stack []Rows // blocks of other packages' messages
 	slabs []any  // of type *Slab[T], by key
 	used  []uint32
 
-	strs  []string
-	u64s  []uint64
-	u32s  []uint32
-	i64s  []int64
-	i32s  []int32
-	f64s  []float64
-	f32s  []float32
-	bools []bool
+	strs  ones[string]
+	u64s  ones[uint64]
+	u32s  ones[uint32]
+	i64s  ones[int64]
+	i32s  ones[int32]
+	f64s  ones[float64]
+	f32s  ones[float32]
+	bools ones[bool]
 }
 
-// slabBytes is the largest slab. With pointers in it, 8 bytes more would land in the
-// allocator's next size class.
-const slabBytes = 4088
+// slabBytes is the largest slab: with the eight bytes that the allocator puts in front of
+// pointers, its size class of 3,072, of which a span holds eight; of 4,096 it holds two.
+const slabBytes = 3064
 
 // Key identifies a Go type whose values a decoder takes from slabs. The zero
 // value is ready.
@@ -55,9 +55,11 @@ func (k *Key) get() uint32 {
 	return k.id.Load()
 }
 
-// Slab hands out values of one type.
+// Slab hands out values of one type. It counts rather than cuts what it has handed out: no
+// pointer is written for that.
 type Slab[T any] struct {
-	free []T
+	all  []T
+	at   int
 	next int
 }
 
@@ -79,20 +81,24 @@ func SlabOf[T any](d *Decoder, k *Key) *Slab[T] {
 
 // New takes a zero T.
 func (s *Slab[T]) New(d *Decoder) *T {
-	if len(s.free) == 0 {
+	if s.at >= len(s.all) {
 		s.grow(d, 1)
 	}
-	x := &s.free[0]
-	s.free = s.free[1:]
-	return x
+	s.at++
+	return &s.all[s.at-1]
 }
 
+//go:noinline
 func (s *Slab[T]) grow(d *Decoder, atLeast int) {
 	size := mem.SizeOf[T]()
 	most := max(1, slabBytes/max(1, size))
-	s.next = min(max(1, 2*s.next, atLeast), most)
+	if atLeast > most/4 {
+		s.next = min(atLeast, most) // a long list takes what it needs
+	} else {
+		s.next = min(max(1, 2*s.next, atLeast), most)
+	}
 	d.take(s.next * size)
-	s.free = make([]T, s.next)
+	s.all, s.at = make([]T, s.next), 0
 }
 
 // New takes a zero T from the type's slab.
@@ -105,15 +111,24 @@ func (d *Decoder) take(n int) {
 	}
 }
 
-// one takes a value for a field with explicit presence from a small slab.
-func one[T any](d *Decoder, free *[]T, v T) *T {
-	if len(*free) == 0 {
+// maxOnes is how many values for fields with explicit presence are allocated at once.
+const maxOnes = 128
+
+// ones are values for fields with explicit presence.
+type ones[T any] struct {
+	all []T
+	at  int
+}
+
+// one takes a value from a small slab.
+func one[T any](d *Decoder, o *ones[T], v T) *T {
+	if o.at >= len(o.all) {
 		d.take(d.next * mem.SizeOf[T]())
-		*free = make([]T, d.next)
-		d.next = min(2*d.next, 128)
+		o.all, o.at = make([]T, d.next), 0
+		d.next = min(2*d.next, maxOnes)
 	}
-	p := &(*free)[0]
-	*free = (*free)[1:]
+	p := &o.all[o.at]
+	o.at++
 	*p = v
 	return p
 }
@@ -130,10 +145,24 @@ func (d *Decoder) Bool(v bool) *bool      { return one(d, &d.bools, v) }
 func Enum[E ~int32](d *Decoder, v E) *E { return mem.Enum[E](one(d, &d.i32s, int32(v))) }
 
 // StringPtr copies a string and points to it.
-func (d *Decoder) StringPtr(r Row, s *Slot) *string { return one(d, &d.strs, d.String(r, s)) }
+func (d *Decoder) StringPtr(r Row, s *Slot) *string {
+	return one(d, &d.strs, d.String(r, s))
+}
 
 // String copies a string; "" if it is absent.
-func (d *Decoder) String(r Row, s *Slot) string { return d.str(r.Bytes(s)) }
+func (d *Decoder) String(r Row, s *Slot) string {
+	start, n := r.value(s)
+	if n == 0 {
+		return ""
+	}
+	if t := &d.text; n <= uint(len(t.all)-t.at) {
+		out := t.all[t.at : t.at+int(n)]
+		t.at += int(n)
+		r.tail.CopyTo(out, start)
+		return mem.String(out)
+	}
+	return mem.String(d.copy(&d.text, r.tail.Bytes(start, n)))
+}
 
 func (d *Decoder) str(b []byte) string {
 	if len(b) == 0 {
@@ -152,24 +181,34 @@ func (d *Decoder) bytes(b []byte) []byte {
 	return d.copy(&d.data, b)
 }
 
+// bytesSlab is bytes of which those below at are handed out.
+type bytesSlab struct {
+	all []byte
+	at  int
+}
+
 // ownBytes is the size above which a value is worth an allocation of its own.
 const ownBytes = 1024
 
-func (d *Decoder) copy(free *[]byte, b []byte) []byte {
-	n := len(b)
-	if n > len(*free) {
-		if n > ownBytes {
-			d.take(n)
-			return append(make([]byte, 0, n), b...)
+func (d *Decoder) copy(s *bytesSlab, b []byte) []byte {
+	if len(b) > len(s.all)-s.at {
+		if len(b) > ownBytes {
+			d.take(len(b))
+			return append(make([]byte, 0, len(b)), b...)
 		}
-		size := min(max(d.step, n), slabBytes)
-		d.take(size)
-		*free = make([]byte, size)
+		s.grow(d, len(b))
 	}
-	out := (*free)[:n:n]
-	*free = (*free)[n:]
+	out := s.all[s.at : s.at+len(b) : s.at+len(b)]
+	s.at += len(b)
 	copy(out, b)
 	return out
+}
+
+// grow makes room for n bytes: a slab, or as much as the message can still need.
+func (s *bytesSlab) grow(d *Decoder, n int) {
+	size := max(n, min(d.step, slabBytes))
+	d.take(size)
+	s.all, s.at = make([]byte, size), 0
 }
 
 // open reads the block of a present field. It is verified, but bounds are checked all
@@ -195,14 +234,15 @@ func (d *Decoder) Close() { d.depth-- }
 // Alloc takes n messages from the slab of their type.
 func Alloc[T any](d *Decoder, k *Key, n int) []*T {
 	d.take(8 * n)
+	d.next = max(d.next, min(n, maxOnes))
 	xs := make([]*T, n)
 	s := SlabOf[T](d, k)
 	for i := range xs {
-		if len(s.free) == 0 {
+		if s.at >= len(s.all) {
 			s.grow(d, n-i)
 		}
-		xs[i] = &s.free[0]
-		s.free = s.free[1:]
+		xs[i] = &s.all[s.at]
+		s.at++
 	}
 	return xs
 }
@@ -335,14 +375,12 @@ func (d *Decoder) Kept(b *Rows, i int, unknown *[]byte) bool {
 	if n == 0 {
 		return true
 	}
-	if n > len(d.data) {
-		d.data = nil // of a slab, what is left over
-		size := max(min(d.step, slabBytes), n)
-		d.take(size)
-		d.data = make([]byte, size)
+	if n > len(d.data.all)-d.data.at {
+		d.data.grow(d, n)
 	}
-	out := appendKept(d.data[:0:n], b.plan, row, tail, start, end)
-	d.data = d.data[len(out):]
+	at := d.data.at
+	out := appendKept(d.data.all[at:at:at+n], b.plan, row, tail, start, end)
+	d.data.at += len(out)
 	*unknown = out
 	return true
 }

@@ -86,6 +86,8 @@ type Block struct {
 
 	form  *form
 	small bool // the bits of a row are one byte, those of a full row
+	// The rows have a place for extensions and unknown fields.
+	residual bool
 }
 
 // Open writes count and shape of a block at position at and reserves its rows, which
@@ -132,7 +134,7 @@ func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, ok bo
 		clear(e.out.Bytes(at, fixed))
 	}
 	b = Block{Out: Out{e.out}, Offs: f.offs, Row: at, Step: f.stride, Tail: at + fixed, form: f}
-	b.small = f.full && f.bitBytes == 1
+	b.small, b.residual = f.full && f.bitBytes == 1, f.residue
 	if f.ends {
 		b.Ends = n - 1
 	}
@@ -231,7 +233,7 @@ func (w Out) End(row uint, o uint32, end uint) { w.U32(row, o, uint32(end)) }
 // Residue writes the extensions and unknown fields of a row's message, where the block
 // has a place for them.
 func (b *Block) Residue(e *Encoder, row, tail uint, residue bool, m proto.Message) uint {
-	if b.form.residue {
+	if b.residual {
 		tail = b.residue(e, row, tail, residue, m)
 	} else if residue {
 		e.seen = true

@@ -35,7 +35,7 @@ var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 func Encode(buf []byte, at int, t *Type, m proto.Message, o EncodeOptions) (int, Result) {
 	e := encoders.Get().(*Encoder)
 	*e = Encoder{
-		out: mem.Of(buf), lim: uint(min(len(buf), at+o.MaxSize)), maxDepth: o.MaxDepth, opts: o,
+		out: mem.Of(buf), lim: uint(at + min(len(buf)-at, o.MaxSize)), maxDepth: o.MaxDepth, opts: o,
 		scratch: e.scratch, strings: e.strings, numbers: e.numbers,
 	}
 	put := t.methods.Load().put

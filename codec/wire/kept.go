@@ -59,7 +59,7 @@ func rootFields(block []byte) (kept, error) {
 	if p.Residue >= 0 {
 		return nil, fault.New(fault.Malformed, "field 19000 in a field 19001")
 	}
-	v := verifier{msg: block, maxDepth: DefaultDepth}
+	v := verifier{msg: block, maxDepth: DefaultDepth, budget: 1 << 62}
 	if err := v.rows(p, 1, len(r.Shape), len(block), 1); err != nil {
 		return nil, err
 	}

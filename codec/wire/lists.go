@@ -233,11 +233,11 @@ func UnpackList[T any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack fun
 	sl := SlabOf[T](d, k)
 	p := mem.Of(b)
 	for i := range xs {
-		if len(sl.free) == 0 {
+		if sl.at >= len(sl.all) {
 			sl.grow(d, n-i)
 		}
-		xs[i] = &sl.free[0]
-		sl.free = sl.free[1:]
+		xs[i] = &sl.all[sl.at]
+		sl.at++
 		unpack(d, Packed{p.Add(uint(i) * size)}, xs[i])
 	}
 	return xs

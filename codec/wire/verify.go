@@ -23,7 +23,13 @@ var le = binary.LittleEndian
 // another width, two members of a oneof, map keys out of order, or known fields
 // in a residue. Offsets in errors count from the start of msg.
 func Verify(m *layout.Message, msg []byte, maxDepth int) (convert bool, err error) {
-	v := verifier{msg: msg, maxDepth: maxDepth}
+	return VerifyWithin(m, msg, maxDepth, 256<<20+64*int64(len(msg)))
+}
+
+// VerifyWithin is Verify with a budget: how many bytes it may allocate for shapes that it
+// has no plan of, which take more memory to describe than their own bytes.
+func VerifyWithin(m *layout.Message, msg []byte, maxDepth int, budget int64) (convert bool, err error) {
+	v := verifier{msg: msg, maxDepth: maxDepth, budget: budget}
 	err = v.root(m, 0, len(msg), 1, true)
 	return v.convert, err
 }
@@ -31,7 +37,25 @@ func Verify(m *layout.Message, msg []byte, maxDepth int) (convert bool, err erro
 type verifier struct {
 	msg      []byte
 	maxDepth int
+	budget   int64
 	convert  bool
+}
+
+// plan finds or makes the plan for the shape at off.
+func (v *verifier) plan(m *layout.Message, off, end int) (*layout.Plan, error) {
+	b := v.msg[off:end]
+	if len(b) > layout.KeptShape {
+		if n := layout.ShapeLen(b); n > layout.KeptShape {
+			if v.budget -= layout.PlanCost * int64(n); v.budget < 0 {
+				return nil, fault.At(fault.Budget, off, "a shape that takes too much to describe")
+			}
+		}
+	}
+	p, err := m.PlanFor(b)
+	if err != nil {
+		return nil, at(err, off)
+	}
+	return p, nil
 }
 
 func (v *verifier) malformed(off int, detail string) error {
@@ -53,9 +77,9 @@ func (v *verifier) root(m *layout.Message, off, end, depth int, residue bool) er
 	if depth > v.maxDepth {
 		return fault.At(fault.TooDeep, off, "")
 	}
-	p, err := m.PlanFor(v.msg[off:end])
+	p, err := v.plan(m, off, end)
 	if err != nil {
-		return at(err, off)
+		return err
 	}
 	if !residue {
 		if p.Residue >= 0 {
@@ -91,9 +115,9 @@ func (v *verifier) block(f *layout.Field, off, end, depth int) error {
 			Detail: "the writer stores a list of messages, this schema has one message"}
 	}
 	off += k
-	p, err := m.PlanFor(v.msg[off:end])
+	p, err := v.plan(m, off, end)
 	if err != nil {
-		return at(err, off)
+		return err
 	}
 	off += len(p.Rows.Shape)
 	if err := v.rows(p, uint64(n), off, end, depth); err != nil {
@@ -117,8 +141,98 @@ func (v *verifier) rows(p *layout.Plan, n uint64, off, end, depth int) error {
 	if r.Ends == 0 && size != 0 {
 		return v.malformed(tail, "bytes behind the rows")
 	}
-	stride := int(r.Stride)
-	ascii := p.Strings && isASCII(v.msg[tail:end])
+	if p.Small {
+		return v.smallRows(p, int(n), off, tail, size, depth)
+	}
+	return v.wideRows(p, int(n), off, tail, size, depth)
+}
+
+// smallRows checks rows whose bits fit in a word: those of nearly all messages.
+func (v *verifier) smallRows(p *layout.Plan, n, off, tail int, size uint32, depth int) error {
+	r := p.Rows
+	ascii := p.Strings && isASCII(v.msg[tail:tail+int(size)])
+	prev := uint32(0)
+	plain := len(p.Checks) == 0 && len(p.OneofMasks) == 0
+	width := int(r.Fixed(1))
+	for left := n; left > 0; left-- {
+		row := v.msg[off : off+width]
+		bits := uint64(row[0])
+		if r.BitBytes > 1 {
+			bits = loadBits(row, int(r.BitBytes))
+		}
+		if row[r.BitBytes-1]&p.Spare != 0 {
+			return v.malformed(off, "spare bits")
+		}
+		if p.Fixed&^bits != 0 {
+			if err := v.clear(p, row, off); err != nil {
+				return err
+			}
+		}
+		if !plain {
+			if err := v.checks(p, row, off); err != nil {
+				return err
+			}
+		}
+		for i := range p.Vars {
+			c := &p.Vars[i]
+			e := size
+			if left > 1 || i < len(p.Vars)-1 {
+				e = le.Uint32(v.msg[off+int(c.Off):])
+			}
+			if e < prev || e > size {
+				return v.malformed(off+int(c.Off), "an end outside its block or before the one before it")
+			}
+			if bits&c.Mask == 0 {
+				if e != prev {
+					return v.malformed(off+int(c.Off), "bytes behind a clear bit")
+				}
+				continue
+			}
+			if !ascii {
+				if err := v.value(p, c, tail+int(prev), tail+int(e), depth); err != nil {
+					return err
+				}
+			}
+			prev = e
+		}
+		off += int(r.Stride)
+	}
+	return nil
+}
+
+// loadBits reads the bits of a row, at most eight bytes.
+func loadBits(row []byte, n int) (bits uint64) {
+	if len(row) >= 8 {
+		return le.Uint64(row) & (1<<(8*n) - 1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		bits = bits<<8 | uint64(row[i])
+	}
+	return bits
+}
+
+// checks looks at the fields of a row that need more than their bits.
+func (v *verifier) checks(p *layout.Plan, row []byte, off int) error {
+	for i := range p.Checks {
+		c := &p.Checks[i]
+		if !has(row, c.Bit) {
+			continue
+		}
+		if err := v.slot(p, c, row, off); err != nil {
+			return err
+		}
+	}
+	for i := range p.OneofMasks {
+		if p.OneofMasks[i].Many(row) {
+			v.convert = true
+		}
+	}
+	return nil
+}
+
+// wideRows checks rows of more than 64 bits.
+func (v *verifier) wideRows(p *layout.Plan, n, off, tail int, size uint32, depth int) error {
+	r := p.Rows
 	prev := uint32(0)
 	for ; n > 0; n-- {
 		row := v.msg[off : off+int(r.Fixed(1))]
@@ -130,19 +244,8 @@ func (v *verifier) rows(p *layout.Plan, n uint64, off, end, depth int) error {
 				return err
 			}
 		}
-		for i := range p.Checks {
-			c := &p.Checks[i]
-			if !has(row, c.Bit) {
-				continue
-			}
-			if err := v.slot(p, c, row, off); err != nil {
-				return err
-			}
-		}
-		for i := range p.OneofMasks {
-			if p.OneofMasks[i].Many(row) {
-				v.convert = true
-			}
+		if err := v.checks(p, row, off); err != nil {
+			return err
 		}
 		for i := range p.Vars {
 			c := &p.Vars[i]
@@ -153,20 +256,16 @@ func (v *verifier) rows(p *layout.Plan, n uint64, off, end, depth int) error {
 			if e < prev || e > size {
 				return v.malformed(off+int(c.Off), "an end outside its block or before the one before it")
 			}
-			if !has(row, c.Bit) {
-				if e != prev {
-					return v.malformed(off+int(c.Off), "bytes behind a clear bit")
-				}
-				continue
-			}
-			if !(ascii && c.Op == layout.OpString) {
+			if has(row, c.Bit) {
 				if err := v.value(p, c, tail+int(prev), tail+int(e), depth); err != nil {
 					return err
 				}
+			} else if e != prev {
+				return v.malformed(off+int(c.Off), "bytes behind a clear bit")
 			}
 			prev = e
 		}
-		off += stride
+		off += int(r.Stride)
 	}
 	return nil
 }

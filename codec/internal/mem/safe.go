@@ -115,6 +115,9 @@ func (p Ptr) PutText(o, lim uint, s string) (uint, Flags) {
 	return o + n, 0
 }
 
+// CopyTo copies len(dst) bytes at o to dst.
+func (p Ptr) CopyTo(dst []byte, o uint) { copy(dst, p.Bytes(o, uint(len(dst)))) }
+
 // Pointers turns a list of a message's pointer type into one of pointers to it.
 func Pointers[T any, M ~*T](s []M) []*T {
 	out := make([]*T, len(s))

@@ -106,6 +106,29 @@ func (p Ptr) PutText(o, lim uint, s string) (uint, Flags) {
 	return o + n, 0
 }
 
+// CopyTo copies len(dst) bytes at o to dst. Short values, which are most, are copied by
+// words that overlap.
+func (p Ptr) CopyTo(dst []byte, o uint) {
+	n := uint(len(dst))
+	d, q := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Add(p.p, o)
+	switch {
+	case n > 32 || n < 4:
+		copy(dst, unsafe.Slice((*byte)(q), n))
+	case n >= 8:
+		a, b := *(*uint64)(q), *(*uint64)(unsafe.Add(q, n-8))
+		if n > 16 {
+			*(*[16]byte)(d) = *(*[16]byte)(q)
+			*(*uint64)(unsafe.Add(d, n-16)) = *(*uint64)(unsafe.Add(q, n-16))
+		}
+		*(*uint64)(d) = a
+		*(*uint64)(unsafe.Add(d, n-8)) = b
+	default:
+		a, b := *(*uint32)(q), *(*uint32)(unsafe.Add(q, n-4))
+		*(*uint32)(d) = a
+		*(*uint32)(unsafe.Add(d, n-4)) = b
+	}
+}
+
 // Pointers turns a list of a message's pointer type into one of pointers to it, no copy.
 func Pointers[T any, M ~*T](s []M) []*T {
 	return unsafe.Slice((**T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
