@@ -46,6 +46,9 @@ func (o *Options) marshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	if f, ok := framedOf(t, m); ok {
+		return f.appendTo(dst, o)
+	}
 	if init && !o.AllowPartial {
 		if err := proto.CheckInitialized(m); err != nil {
 			return dst, &Error{Kind: KindRequired, Offset: -1, Field: lm.Name(), Err: err}

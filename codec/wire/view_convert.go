@@ -19,21 +19,41 @@ type ViewType struct {
 	// New makes an empty ordinary message.
 	New func() proto.Message
 
-	layout atomic.Pointer[layout.Message]
+	known atomic.Pointer[viewInfo]
 }
 
-// Layout is the layout of the message type. The generator has refused types that
-// have none.
-func (t *ViewType) Layout() *layout.Message {
-	if m := t.layout.Load(); m != nil {
-		return m
+type viewInfo struct {
+	layout *layout.Message
+	typ    *Type
+	init   bool
+}
+
+func (t *ViewType) info() *viewInfo {
+	if i := t.known.Load(); i != nil {
+		return i
 	}
-	_, m, _, err := Bound(t.New())
+	typ, m, init, err := Bound(t.New())
 	if err != nil {
-		panic(err)
+		panic(err) // the generator refuses such a schema
 	}
-	t.layout.CompareAndSwap(nil, m)
-	return t.layout.Load()
+	m.FullPlan() // so that its shape is compared first
+	t.known.CompareAndSwap(nil, &viewInfo{m, typ, init})
+	return t.known.Load()
+}
+
+// Layout is the layout of the message type.
+func (t *ViewType) Layout() *layout.Message { return t.info().layout }
+
+// NeedsInit reports whether protobuf has required fields to check.
+func (t *ViewType) NeedsInit() bool { return t.info().init }
+
+// Decode makes the ordinary message of a verified root block that needs no conversion.
+func (t *ViewType) Decode(message []byte, o DecodeOptions) (proto.Message, error) {
+	i, m := t.info(), t.New()
+	if i.typ != nil {
+		return m, Decode(i.typ, m, message, o)
+	}
+	return m, DecodeReflect(m.ProtoReflect(), i.layout, message, o)
 }
 
 // Root is the view of a message that stands in a frame with the frame's CRC behind it.
