@@ -44,6 +44,10 @@ func samples(t testing.TB) []sample {
 		&legacy.Record{Key: proto.String("k"), Detail: &legacy.Record_Detail{Text: proto.String("t")}, Packed: []int32{1}},
 		&open.Node2{Name: proto.String("n"), Bag: bag},
 		&open.Tree3{Kids: []*open.Tree3{tree3("u")}, Pick: &open.Tree3_Leaf{Leaf: &open.Empty3{}}},
+		&open.All3{
+			FInline: &open.Box3{Low: &open.Vec3{X: 1}, High: &open.Vec3{}, Open: true, Small: -1}, NarrowInt32_16: -2, NarrowUint64_8: 3,
+			MapToInline: map[string]*open.Vec3{"k": {}}, Kind: &open.All3_OneInline{OneInline: &open.Box3{Low: &open.Vec3{}, High: &open.Vec3{}}},
+		},
 		&open.Empty3{},
 	}
 	var list []sample
@@ -468,6 +472,7 @@ func TestHostileCounts(t *testing.T) {
 		{"strings: ends that descend", repeateds, new(kitchen.Repeateds), "008002 000e 0000 01 03 02000000 01000000 6161"},
 		{"strings: an end of 2^32-1", repeateds, new(kitchen.Repeateds), "008002 000e 0000 01 02 ffffffff 6161"},
 		{"strings: ends whose sizes wrap", repeateds, new(kitchen.Repeateds), "008002 000e 0000 01 808080800c 6161"},
+		{"strings: ends whose sizes wrap to nothing", repeateds, new(kitchen.Repeateds), "008002 000e 0000 01 8180808004 6161"},
 		{"strings: present and empty", repeateds, new(kitchen.Repeateds), "008002 000e 0000 01"},
 		{"list: rows of one byte, 2^32-1 of them", repeateds, new(kitchen.Repeateds), "008003 8001 01 ffffffff0f 0000 00"},
 		{"block: 2^31 rows of nothing", node, new(kitchen.Node), "000c 01 8080808008 0000 00"},
