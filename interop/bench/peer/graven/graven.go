@@ -22,24 +22,28 @@ const Envelope = 24
 
 // Peer is Graven.
 var Peer = peer.Peer{Name: "Graven", Setup: func(m scenario.Message) *peer.Instance {
-	return pbmsg.For(m,
+	cases := pbmsg.For(m,
 		setup[*scenariosv1.Transaction], setup[*scenariosv1.Frame], setup[*scenariosv1.Telemetry], setup[*scenariosv1.Chunk],
 		setup[*logv1.Logs], setup[*meshv1.Mesh], setup[*savedatav1.Savedata], setup[*otlpv1.TracesData])
+	var b peer.Builder
+	cases(&b, m)
+	return b.Instance()
 }}
 
 // reflected hides generated methods, so that the codec takes the message's
 // reflection.
 type reflected struct{ proto.Message }
 
-func setup[M pbmsg.Message](s pbmsg.Spec[M]) *peer.Instance {
-	var b peer.Builder
-	msg := s.Build()
-	other := anotherShape(msg)
-	if _, ok := any(msg).(wire.Generated); ok {
-		messages(&b, "generated", s, other, func(m M) proto.Message { return m })
+func setup[M pbmsg.Message](s pbmsg.Spec[M]) func(*peer.Builder, scenario.Message) {
+	return func(b *peer.Builder, m scenario.Message) {
+		msg := s.Build()
+		other := anotherShape(msg)
+		if _, ok := any(msg).(wire.Generated); ok {
+			messages(b, "generated", s, other, func(m M) proto.Message { return m })
+		}
+		messages(b, "reflection", s, other, func(m M) proto.Message { return reflected{m} })
+		addViews(b, m, other)
 	}
-	messages(&b, "reflection", s, other, func(m M) proto.Message { return reflected{m} })
-	return b.Instance()
 }
 
 // messages adds the cases of ordinary messages, which as gives to the codec. Other
