@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"fmt"
+	"reflect"
 
 	"google.golang.org/protobuf/proto"
 
@@ -29,18 +30,14 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if m == nil {
 		return fault.New(fault.NotMessage, "nil can't be decoded into")
 	}
-	r := m.ProtoReflect()
-	if !r.IsValid() {
-		return fault.Of(fault.NotMessage, r.Descriptor().FullName(), "a nil pointer can't be decoded into")
-	}
-	proto.Reset(m)
 	t, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return err
 	}
-	if f, ok := framedOf(t, m); ok && len(frame) > 0 {
-		return f.receive(frame, nil, o)
+	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer && v.IsNil() {
+		return fault.Of(fault.NotMessage, lm.Name(), "a nil pointer can't be decoded into")
 	}
+	proto.Reset(m)
 	id, msg, err := envelope.Open(frame, o.maxSize())
 	if err != nil {
 		return envelopeError(err)
@@ -58,7 +55,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if t != nil && !convert {
 		err = wire.Decode(t, m, msg, do)
 	} else {
-		err = wire.DecodeReflect(r, lm, msg, do)
+		err = wire.DecodeReflect(m.ProtoReflect(), lm, msg, do)
 	}
 	if err == nil && init && !o.AllowPartial {
 		if e := proto.CheckInitialized(m); e != nil {

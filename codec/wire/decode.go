@@ -13,8 +13,10 @@ import (
 
 // Decoder is the state of decoding one verified message into ordinary ones. What it
 // allocates comes from slabs of a few KiB, so that keeping one string or one
-// element never pins a large message. Generated code calls it; failures are
-// thrown as *fault.Error and caught at the root.
+// element never pins a large message. What is left of slabs without pointers serves the
+// next message; of those with pointers it must not, since one kept element could pin
+// any number of messages in a chain. Generated code calls a Decoder; failures are thrown
+// as *fault.Error and caught at the root.
 type Decoder struct {
 	reflectDecoder
 	depth int
@@ -111,8 +113,8 @@ func (d *Decoder) take(n int) {
 	}
 }
 
-// maxOnes is how many values for fields with explicit presence are allocated at once.
-const maxOnes = 128
+// maxStrings is how many strings with explicit presence are allocated at once.
+const maxStrings = 128
 
 // ones are values for fields with explicit presence.
 type ones[T any] struct {
@@ -120,12 +122,14 @@ type ones[T any] struct {
 	at  int
 }
 
-// one takes a value from a small slab.
+// numbersSlab is how many bytes of numbers with explicit presence are allocated at once.
+const numbersSlab = 512
+
+// one takes a number from a small slab.
 func one[T any](d *Decoder, o *ones[T], v T) *T {
 	if o.at >= len(o.all) {
-		d.take(d.next * mem.SizeOf[T]())
-		o.all, o.at = make([]T, d.next), 0
-		d.next = min(2*d.next, maxOnes)
+		d.take(numbersSlab)
+		o.all, o.at = make([]T, numbersSlab/mem.SizeOf[T]()), 0
 	}
 	p := &o.all[o.at]
 	o.at++
@@ -146,7 +150,15 @@ func Enum[E ~int32](d *Decoder, v E) *E { return mem.Enum[E](one(d, &d.i32s, int
 
 // StringPtr copies a string and points to it.
 func (d *Decoder) StringPtr(r Row, s *Slot) *string {
-	return one(d, &d.strs, d.String(r, s))
+	if d.strs.at >= len(d.strs.all) {
+		d.take(d.next * mem.SizeOf[string]())
+		d.strs.all, d.strs.at = make([]string, d.next), 0
+		d.next = min(2*d.next, maxStrings)
+	}
+	p := &d.strs.all[d.strs.at]
+	d.strs.at++
+	*p = d.String(r, s)
+	return p
 }
 
 // String copies a string; "" if it is absent.
@@ -187,6 +199,9 @@ type bytesSlab struct {
 	at  int
 }
 
+// bytesSlabSize is the size of a slab of bytes.
+const bytesSlabSize = 3072
+
 // ownBytes is the size above which a value is worth an allocation of its own.
 const ownBytes = 1024
 
@@ -194,7 +209,7 @@ func (d *Decoder) copy(s *bytesSlab, b []byte) []byte {
 	if len(b) > len(s.all)-s.at {
 		if len(b) > ownBytes {
 			d.take(len(b))
-			return append(make([]byte, 0, len(b)), b...)
+			return append([]byte(nil), b...) // which, unlike make, zeroes nothing first
 		}
 		s.grow(d, len(b))
 	}
@@ -204,9 +219,9 @@ func (d *Decoder) copy(s *bytesSlab, b []byte) []byte {
 	return out
 }
 
-// grow makes room for n bytes: a slab, or as much as the message can still need.
+// grow makes room for n bytes.
 func (s *bytesSlab) grow(d *Decoder, n int) {
-	size := max(n, min(d.step, slabBytes))
+	size := max(n, bytesSlabSize)
 	d.take(size)
 	s.all, s.at = make([]byte, size), 0
 }
@@ -234,7 +249,7 @@ func (d *Decoder) Close() { d.depth-- }
 // Alloc takes n messages from the slab of their type.
 func Alloc[T any](d *Decoder, k *Key, n int) []*T {
 	d.take(8 * n)
-	d.next = max(d.next, min(n, maxOnes))
+	d.next = max(d.next, min(n, maxStrings))
 	xs := make([]*T, n)
 	s := SlabOf[T](d, k)
 	for i := range xs {

@@ -66,7 +66,7 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) (err error) {
 	d := decoders.Get().(*Decoder)
 	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
-	d.depth, d.step, d.next = 1, len(block), 1
+	d.depth, d.next = 1, 1
 	defer d.free()
 	defer thrown(&err)
 	i := t.info.Load()
@@ -79,11 +79,12 @@ func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) (err error)
 	return nil
 }
 
-// free drops what is left of the slabs, so that messages share none.
+// free drops what must not be shared by messages, and gives the decoder back.
 func (d *Decoder) free() {
 	for _, id := range d.used {
 		d.slabs[id] = nil
 	}
-	*d = Decoder{slabs: d.slabs, used: d.used[:0], stack: d.stack[:0]}
+	d.used, d.stack = d.used[:0], d.stack[:0]
+	d.strs, d.root, d.reflectDecoder = ones[string]{}, Rows{}, reflectDecoder{}
 	decoders.Put(d)
 }
