@@ -31,17 +31,11 @@ import (
 
 func newChecker() *check.Checker {
 	return &check.Checker{
-		Codec:    codec.Options{},
-		Partial:  codec.Options{AllowPartial: true},
-		Resolver: protoregistry.GlobalTypes,
-		Extensions: func(name protoreflect.FullName) (all []protoreflect.ExtensionType) {
-			protoregistry.GlobalTypes.RangeExtensionsByMessage(name, func(x protoreflect.ExtensionType) bool {
-				all = append(all, x)
-				return true
-			})
-			return all
-		},
-		Seed: 1,
+		Codec:      codec.Options{},
+		Partial:    codec.Options{AllowPartial: true},
+		Resolver:   protoregistry.GlobalTypes,
+		Extensions: check.LinkedExtensions(),
+		Seed:       1,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -43,7 +42,7 @@ func Main(module string) {
 		Codec:      codec.Options{},
 		Partial:    codec.Options{AllowPartial: true},
 		Resolver:   protoregistry.GlobalTypes,
-		Extensions: extensions(),
+		Extensions: check.LinkedExtensions(),
 		Seed:       *seed,
 	}, types, *values)
 	s.Methods = methods
@@ -57,21 +56,4 @@ func Main(module string) {
 func hasMethods(t reflect.Type) bool {
 	_, ok := t.MethodByName("Γraven")
 	return ok
-}
-
-// extensions are those linked in, by the message that they extend.
-func extensions() func(protoreflect.FullName) []protoreflect.ExtensionType {
-	all := make(map[protoreflect.FullName][]protoreflect.ExtensionType)
-	protoregistry.GlobalTypes.RangeExtensions(func(x protoreflect.ExtensionType) bool {
-		to := x.TypeDescriptor().ContainingMessage().FullName()
-		all[to] = append(all[to], x)
-		return true
-	})
-	// In order, so that a seed stands for the same values each time.
-	for _, list := range all {
-		slices.SortFunc(list, func(a, b protoreflect.ExtensionType) int {
-			return int(a.TypeDescriptor().Number() - b.TypeDescriptor().Number())
-		})
-	}
-	return func(name protoreflect.FullName) []protoreflect.ExtensionType { return all[name] }
 }
