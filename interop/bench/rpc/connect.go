@@ -10,8 +10,10 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/codec/gravenconnect"
 	scenariosv1 "github.com/graven-rpc/graven/interop/bench/proto/scenarios/v1"
+	"github.com/graven-rpc/graven/interop/bench/proto/scenarios/v1/scenariosv1graven"
 )
 
 func openConnect(cfg Config) (*Conn, error) {
@@ -27,6 +29,9 @@ func openConnect(cfg Config) (*Conn, error) {
 			return nil
 		})
 	}
+	if cfg.Codec == GravenFrames {
+		return openConnectFrames(cfg)
+	}
 	switch m := cfg.Message.Msg.(type) {
 	case *scenariosv1.Telemetry:
 		return connectTo(cfg, m, equal(m))
@@ -38,6 +43,32 @@ func openConnect(cfg Config) (*Conn, error) {
 		return connectTo(cfg, m, equal(m))
 	}
 	return nil, fmt.Errorf("rpc: connect-go has no message %T", cfg.Message.Msg)
+}
+
+func openConnectFrames(cfg Config) (*Conn, error) {
+	f, err := cfg.Message.Framed()
+	if err != nil {
+		return nil, err
+	}
+	switch f := f.(type) {
+	case *codec.Frame[scenariosv1graven.Telemetry]:
+		return connectFrames(cfg, f)
+	case *codec.Frame[scenariosv1graven.Transaction]:
+		return connectFrames(cfg, f)
+	case *codec.Frame[scenariosv1graven.Frame]:
+		return connectFrames(cfg, f)
+	case *codec.Frame[scenariosv1graven.Chunk]:
+		return connectFrames(cfg, f)
+	}
+	return nil, fmt.Errorf("rpc: connect-go has no frame %T", f)
+}
+
+func connectFrames[V codec.View[V]](cfg Config, f *codec.Frame[V]) (*Conn, error) {
+	want, err := f.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return connectTo(cfg, f, func(got *codec.Frame[V]) error { return sameFrame(got, want) })
 }
 
 func equal[M proto.Message](want M) func(M) error {
@@ -60,7 +91,7 @@ func connectTo[T any](cfg Config, out *T, check func(*T) error) (*Conn, error) {
 	case Protobuf, ProtobufGzip:
 	case VT:
 		server, client = append(server, connect.WithCodec(connectVT{})), append(client, connect.WithCodec(connectVT{}))
-	case Graven:
+	case Graven, GravenFrames:
 		server, client = append(server, gravenconnect.HandlerOptions()...), append(client, gravenconnect.ClientOptions()...)
 	case Floor:
 		server, client = append(server, connect.WithCodec(connectFloor{})), append(client, connect.WithCodec(connectFloor{}))
@@ -100,6 +131,9 @@ func connectTo[T any](cfg Config, out *T, check func(*T) error) (*Conn, error) {
 			if err == nil && verify {
 				err = check(in.Msg)
 			}
+			if err == nil {
+				release(in.Msg)
+			}
 			return err
 		},
 		Stream: func(n int, verify bool) error {
@@ -116,6 +150,7 @@ func connectTo[T any](cfg Config, out *T, check func(*T) error) (*Conn, error) {
 						return err
 					}
 				}
+				release(ss.Msg())
 			}
 			if err := ss.Err(); err != nil {
 				return err
@@ -127,4 +162,11 @@ func connectTo[T any](cfg Config, out *T, check func(*T) error) (*Conn, error) {
 		},
 		close: []func(){tr.CloseIdleConnections, func() { s.Close() }},
 	}, nil
+}
+
+// release gives a frame's memory back.
+func release(m any) {
+	if f, ok := m.(frame); ok {
+		f.Release()
+	}
 }

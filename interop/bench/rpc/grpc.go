@@ -78,6 +78,20 @@ func newGRPCCodec(name string, m Message) (grpcCodec, error) {
 		c.call = []grpc.CallOption{grpc.ForceCodecV2(pooled)}
 	case Graven:
 		c.call = []grpc.CallOption{grpc.CallContentSubtype(gravengrpc.Name)}
+	case GravenFrames:
+		c.call = []grpc.CallOption{grpc.CallContentSubtype(gravengrpc.Name)}
+		out, err := m.Framed()
+		if err != nil {
+			return c, err
+		}
+		want, err := out.Bytes()
+		if err != nil {
+			return c, err
+		}
+		c.out = out
+		c.fresh = func() any { return m.NewFrame() }
+		c.check = func(v any) error { return sameFrame(v.(frame), want) }
+		c.free = func(v any) { v.(frame).Release() }
 	case Floor:
 		c.server = []grpc.ServerOption{grpc.ForceServerCodecV2(floorCodec{})}
 		c.call = []grpc.CallOption{grpc.ForceCodecV2(floorCodec{})}
@@ -98,6 +112,14 @@ func newGRPCCodec(name string, m Message) (grpcCodec, error) {
 		return c, fmt.Errorf("rpc: grpc-go has no codec %q", name)
 	}
 	return c, nil
+}
+
+func sameFrame(f frame, want []byte) error {
+	got, err := f.Bytes()
+	if err == nil && !bytes.Equal(got, want) {
+		err = errDiffers
+	}
+	return err
 }
 
 func openGRPC(cfg Config) (*Conn, error) {

@@ -6,8 +6,10 @@ package rpc
 import (
 	"google.golang.org/protobuf/proto"
 
+	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/interop/bench/peer/pbmsg"
 	scenariosv1 "github.com/graven-rpc/graven/interop/bench/proto/scenarios/v1"
+	"github.com/graven-rpc/graven/interop/bench/proto/scenarios/v1/scenariosv1graven"
 	"github.com/graven-rpc/graven/interop/bench/scenario"
 )
 
@@ -17,29 +19,50 @@ type Message struct {
 	Msg  proto.Message
 	// New makes an empty message of the same type.
 	New func() proto.Message
+	// NewFrame makes an empty frame of the type, which is a *codec.Frame, and
+	// Framed one that holds the message.
+	NewFrame func() frame
+	Framed   func() (frame, error)
+}
+
+// frame is a codec.Frame of any type.
+type frame interface {
+	proto.Message
+	Bytes() ([]byte, error)
+	Release()
 }
 
 // Messages lists the messages that are sent, those of seed 1.
 func Messages() []Message {
 	var out []Message
 	for _, sc := range scenario.All {
-		m := Message{Name: sc.Name}
+		var m Message
 		switch sc.Name {
 		case scenario.Telem:
-			m.New = func() proto.Message { return new(scenariosv1.Telemetry) }
+			m = message[scenariosv1graven.Telemetry](sc, func() proto.Message { return new(scenariosv1.Telemetry) })
 		case scenario.Bank100:
-			m.New = func() proto.Message { return new(scenariosv1.Transaction) }
+			m = message[scenariosv1graven.Transaction](sc, func() proto.Message { return new(scenariosv1.Transaction) })
 		case scenario.Frame500:
-			m.New = func() proto.Message { return new(scenariosv1.Frame) }
+			m = message[scenariosv1graven.Frame](sc, func() proto.Message { return new(scenariosv1.Frame) })
 		case scenario.Chunk65536:
-			m.New = func() proto.Message { return new(scenariosv1.Chunk) }
+			m = message[scenariosv1graven.Chunk](sc, func() proto.Message { return new(scenariosv1.Chunk) })
 		default:
 			continue
 		}
-		m.Msg = pbmsg.Build(sc.New(1))
 		out = append(out, m)
 	}
 	return out
+}
+
+func message[V codec.View[V]](sc scenario.Scenario, empty func() proto.Message) Message {
+	msg := pbmsg.Build(sc.New(1))
+	return Message{
+		Name:     sc.Name,
+		Msg:      msg,
+		New:      empty,
+		NewFrame: func() frame { return new(codec.Frame[V]) },
+		Framed:   func() (frame, error) { return codec.NewFrame[V](msg) },
+	}
 }
 
 // Config is one way to send a message.
@@ -65,15 +88,16 @@ const (
 	VT           = "vtprotobuf"
 	VTPool       = "vtprotobuf, pooled buffers"
 	Graven       = "Graven, messages"
+	GravenFrames = "Graven, frames"
 	Floor        = "floor"
 )
 
 // Codecs lists the codecs that a stack is measured with.
 func Codecs(stack string) []string {
 	if stack == GRPC {
-		return []string{Protobuf, VT, VTPool, Graven, Floor}
+		return []string{Protobuf, VT, VTPool, Graven, GravenFrames, Floor}
 	}
-	return []string{Protobuf, ProtobufGzip, VT, Graven, Floor}
+	return []string{Protobuf, ProtobufGzip, VT, Graven, GravenFrames, Floor}
 }
 
 // Configs lists all ways to send all messages. Connect is measured over TCP only.
