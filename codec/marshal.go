@@ -88,9 +88,9 @@ func encode(dst []byte, t *wire.Type, m proto.Message, lm *layout.Message, eo wi
 			return dst, false
 		}
 	}
-	for size := max(firstScratch, 2*(cap(dst)-begin)); ; size *= 4 {
+	for size := max(firstScratch, 2*(cap(dst)-begin)); ; {
 		scratch := buffers.Get(size)
-		end, result := wire.Encode(*scratch, envelope.HeaderSize, t, m, eo)
+		end, result := wire.Encode((*scratch)[:size-envelope.TrailerSize], envelope.HeaderSize, t, m, eo)
 		if result == wire.Done {
 			dst = appendSealed(dst, (*scratch)[:end], lm.ID())
 		}
@@ -98,6 +98,7 @@ func encode(dst []byte, t *wire.Type, m proto.Message, lm *layout.Message, eo wi
 		if result != wire.Small {
 			return dst, result == wire.Done
 		}
+		size = max(4*size, end+end/4)
 	}
 }
 

@@ -41,6 +41,7 @@ type Plan struct {
 	Convert bool   // some field is stored in another width
 	Extra   bool   // rows may hold a residue or fields of another version
 	Kept    *Rows  // a root block of the Unknown fields, nil if there are none
+	Carry   *Carry // how rows that have all of them carry them on, nil if some are variable
 
 	// What one pass of verification needs, beside the stride.
 	Small      bool      // the bits of a row fit in 64
@@ -115,6 +116,9 @@ func (p *Plan) place() {
 			kept[k] = RowField{Number: p.Rows.Fields[j].Number, Storage: p.Rows.Fields[j].Storage}
 		}
 		p.Kept = NewRows(kept)
+		if p.Rows.Bits <= 64 && p.Kept.Ends == 0 {
+			p.Carry = newCarry(p)
+		}
 	}
 	prev := uint32(0)
 	for j := range p.Rows.Fields {

@@ -385,6 +385,9 @@ func (d *Decoder) Kept(b *Rows, i int, unknown *[]byte) bool {
 	if d.DiscardUnknown {
 		return true
 	}
+	if b.plan.Carry != nil && d.carry(b, i, unknown) {
+		return true
+	}
 	row, tail, start, end := b.raw(i)
 	n := keptSize(b.plan, row, start, end)
 	if n == 0 {
@@ -396,6 +399,43 @@ func (d *Decoder) Kept(b *Rows, i int, unknown *[]byte) bool {
 	at := d.data.at
 	out := appendKept(d.data.all[at:at:at+n], b.plan, row, tail, start, end)
 	d.data.at += len(out)
+	*unknown = out
+	return true
+}
+
+// carry is Kept for rows that have all fields of another version, if none is variable.
+func (d *Decoder) carry(b *Rows, i int, unknown *[]byte) bool {
+	c := b.plan.Carry
+	row := b.Row(i).p
+	bits := uint64(row.U8(0))
+	for k := uint(1); k < uint(b.plan.Rows.BitBytes); k++ {
+		bits |= uint64(row.U8(k)) << (8 * k)
+	}
+	if bits&c.Mask != c.Mask {
+		return bits&c.Mask == 0
+	}
+	n := len(c.Bytes)
+	if n > len(d.data.all)-d.data.at {
+		d.data.grow(d, n)
+	}
+	out := d.data.all[d.data.at : d.data.at+n : d.data.at+n]
+	d.data.at += n
+	copy(out, c.Bytes)
+	for k := range c.Slots {
+		switch s := &c.Slots[k]; s.Size {
+		case 8:
+			le.PutUint64(out[s.To:], row.U64(uint(s.From)))
+		case 4:
+			le.PutUint32(out[s.To:], row.U32(uint(s.From)))
+		default:
+			copy(out[s.To:], row.Bytes(uint(s.From), uint(s.Size)))
+		}
+	}
+	for _, v := range c.Values {
+		if bits>>v.From&1 != 0 {
+			setBit(out, v.To)
+		}
+	}
 	*unknown = out
 	return true
 }
@@ -441,43 +481,13 @@ func keptSize(p *layout.Plan, row []byte, start, end uint32) int {
 
 // appendKept appends a row's fields of another version as one unknown field 19001.
 func appendKept(dst []byte, p *layout.Plan, row, tail []byte, start, end uint32) []byte {
-	all, variable := true, p.Kept.Ends > 0
-	for _, j := range p.Unknown {
-		all = all && has(row, p.Rows.Fields[j].Bit)
-	}
-	if !all || variable {
-		var k kept
-		for _, f := range presentIn(p, row, tail, start, end) {
-			if p.Msg.FieldByNumber(f.number) == nil {
-				k = append(k, f)
-			}
-		}
-		return k.appendTo(dst)
-	}
-	dst = protowire.AppendTag(dst, layout.KeptNumber, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(p.Kept.Head()))
-	dst = append(dst, p.Kept.Shape...)
-	at := len(dst)
-	dst = dst[:at+int(p.Kept.Stride)]
-	out := dst[at:]
-	clear(out[:p.Kept.BitBytes])
-	for k, j := range p.Unknown {
-		from, to := &p.Rows.Fields[j], &p.Kept.Fields[k]
-		setBit(out, to.Bit)
-		switch from.Code {
-		case layout.Bool:
-			if has(row, from.Bit+1) {
-				setBit(out, to.Bit+1)
-			}
-		case layout.Long:
-			le.PutUint64(out[to.Off:], le.Uint64(row[from.Off:]))
-		case layout.Word:
-			le.PutUint32(out[to.Off:], le.Uint32(row[from.Off:]))
-		default:
-			copy(out[to.Off:], row[from.Off:int(from.Off)+from.Size()])
+	var k kept
+	for _, f := range presentIn(p, row, tail, start, end) {
+		if p.Msg.FieldByNumber(f.number) == nil {
+			k = append(k, f)
 		}
 	}
-	return dst
+	return k.appendTo(dst)
 }
 
 // presentIn cuts the present fields out of a row of a block.

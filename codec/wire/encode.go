@@ -20,6 +20,7 @@ type Encoder struct {
 
 	flags  mem.Flags // what went wrong with strings
 	over   bool      // the room was too little
+	want   uint      // and would not be enough below this
 	failed bool      // something that the reflective encoder has to find and report
 	// Unstorable gathers, or-ed, the sizes of unknown fields that have no place.
 	Unstorable int
@@ -45,6 +46,8 @@ type Union struct {
 
 // Add takes one row's bits, and whether it has unknown fields or extensions. It reports
 // whether the shape is settled, whatever other rows hold.
+//
+//go:noinline
 func (u *Union) Add(e *Encoder, bits uint64, residue bool) bool {
 	if u.form != nil && bits&^u.bits == 0 && residue == u.residue {
 		return u.form.full && !e.careful
@@ -311,6 +314,7 @@ func (e *Encoder) Bytes(tail uint, s []byte) uint {
 	n := uint(len(s))
 	if e.lim-tail < n {
 		e.over = true
+		e.want = max(e.want, tail+n)
 		return tail
 	}
 	copy(e.out.Bytes(tail, n), s)

@@ -31,7 +31,8 @@ func Bound(m proto.Message) (t *Type, lm *layout.Message, init bool, err error) 
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 
 // Encode writes the root block of m at position at of buf, by the functions of its type,
-// and returns where it ends. It never writes past len(buf).
+// and returns where it ends; if that is Small, how long buf has to be at least. It never
+// writes past len(buf), but there have to be bytes behind it in its array.
 func Encode(buf []byte, at int, t *Type, m proto.Message, o EncodeOptions) (int, Result) {
 	e := encoders.Get().(*Encoder)
 	*e = Encoder{
@@ -50,6 +51,7 @@ func Encode(buf []byte, at int, t *Type, m proto.Message, o EncodeOptions) (int,
 		result = Reflect
 	case e.over || e.flags&mem.Over != 0:
 		result = Small
+		end = e.want
 		if len(buf)-at >= o.MaxSize {
 			result = Reflect // too large, which is to be reported
 		}

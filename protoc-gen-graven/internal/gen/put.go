@@ -106,7 +106,7 @@ func (g *printer) putField(m *message, f *field) []string {
 		v = g.wire("Deref") + "(" + v + ")"
 	case pointer(f):
 		// A default of proto2 is what the getter gives for an absent field.
-		if f.Desc.HasDefault() {
+		if f.Desc.HasDefault() || f.Desc.Enum() != nil && f.Desc.Default().Enum() != 0 {
 			if f.lay.Variable() {
 				return g.when("if x."+method(f, "Has")+"() {", g.putValue(f, v))
 			}
