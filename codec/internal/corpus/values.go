@@ -28,6 +28,8 @@ type Values struct {
 	// InvalidUTF8 puts strings that are no UTF-8 where protobuf-go lets them
 	// pass.
 	InvalidUTF8 bool
+	// All sets every field that there is, but of a oneof the last.
+	All bool
 	// Depth is the number of levels below the message; 0 means 5.
 	Depth int
 	// Size bounds the messages that one message holds; 0 means 60.
@@ -47,6 +49,12 @@ func (v *Values) Fill(m protoreflect.Message) {
 		v.left = 60
 	}
 	v.message(m, v.Depth, false)
+}
+
+// Set sets one field of m, which is to be sent as a message of its own.
+func (v *Values) Set(m protoreflect.Message, fd protoreflect.FieldDescriptor) {
+	v.left = 10
+	v.field(m, fd, 3)
 }
 
 // Canonical sets, at every depth, the inline messages that an inline message
@@ -72,6 +80,9 @@ func (v *Values) message(m protoreflect.Message, depth int, stored bool) {
 	v.left--
 	md := m.Descriptor()
 	density := pick(v.R, []float64{0, 0.05, 0.3, 0.3, 0.7, 1})
+	if v.All {
+		density = 1
+	}
 	fields := md.Fields()
 	for i := range fields.Len() {
 		fd := fields.Get(i)

@@ -228,8 +228,6 @@ func (v verifier) row(md protoreflect.MessageDescriptor, columns []column, row, 
 
 var errKind = errors.New("another kind of storage")
 
-func isNumber(fd protoreflect.FieldDescriptor) bool { return fd.Message() == nil && !isText(fd) }
-
 // value checks a present field.
 func (v verifier) value(c column, b []byte) error {
 	if c.code == 7 && c.k == 0 {
