@@ -47,7 +47,8 @@ func (o *Options) marshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 		return dst, err
 	}
 	if f, ok := framedOf(t, m); ok {
-		return f.appendTo(dst, o)
+		own := *o // lest every call's options go to the heap
+		return f.appendTo(dst, &own)
 	}
 	if init && !o.AllowPartial {
 		if err := proto.CheckInitialized(m); err != nil {

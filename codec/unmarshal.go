@@ -45,7 +45,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if err := o.checkSchema(id, lm); err != nil {
 		return err
 	}
-	convert, err := wire.VerifyWithin(lm, msg, o.maxDepth(), o.budget(len(frame)))
+	plan, convert, err := wire.VerifyRoot(lm, msg, o.maxDepth(), o.budget(len(frame)))
 	if err != nil {
 		return inFrame(err)
 	}
@@ -53,7 +53,7 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 		DiscardUnknown: o.DiscardUnknown, MaxDepth: o.maxDepth(), Resolver: o.Resolver, Budget: o.budget(len(frame)),
 	}
 	if t != nil && !convert {
-		err = wire.Decode(t, m, msg, do)
+		err = wire.DecodeRoot(t, m, plan, msg, do)
 	} else {
 		err = wire.DecodeReflect(m.ProtoReflect(), lm, msg, do)
 	}

@@ -65,17 +65,21 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 // Decode sets the fields of an empty message from a verified root block, by the functions
 // of its type. The block must hold nothing that Verify said to convert.
-func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) (err error) {
+func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) error {
+	p, err := t.info.Load().Layout.PlanFor(block)
+	if err != nil {
+		return err
+	}
+	return DecodeRoot(t, m, p, block, o)
+}
+
+// DecodeRoot is Decode where the plan of the root's rows is known.
+func DecodeRoot(t *Type, m proto.Message, p *layout.Plan, block []byte, o DecodeOptions) (err error) {
 	d := decoders.Get().(*Decoder)
 	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
 	d.depth, d.next = 1, 1
 	defer d.free()
 	defer thrown(&err)
-	i := t.info.Load()
-	p, err := i.Layout.PlanFor(block)
-	if err != nil {
-		return err
-	}
 	d.root = openRows(p, 1, block[len(p.Rows.Shape):])
 	t.methods.Load().get(d, &d.root, m)
 	return nil

@@ -29,9 +29,15 @@ func Verify(m *layout.Message, msg []byte, maxDepth int) (convert bool, err erro
 // VerifyWithin is Verify with a budget: how many bytes it may allocate for shapes that it
 // has no plan of, which take more memory to describe than their own bytes.
 func VerifyWithin(m *layout.Message, msg []byte, maxDepth int, budget int64) (convert bool, err error) {
+	_, convert, err = VerifyRoot(m, msg, maxDepth, budget)
+	return convert, err
+}
+
+// VerifyRoot is VerifyWithin and gives the plan of the root's rows.
+func VerifyRoot(m *layout.Message, msg []byte, maxDepth int, budget int64) (p *layout.Plan, convert bool, err error) {
 	v := verifier{msg: msg, maxDepth: maxDepth, budget: budget}
-	err = v.root(m, 0, len(msg), 1, true)
-	return v.convert, err
+	p, err = v.root(m, 0, len(msg), 1, true)
+	return p, v.convert, err
 }
 
 type verifier struct {
@@ -73,17 +79,17 @@ func at(err error, off int) error {
 }
 
 // root checks a block without a count. residue says whether it may have field 19000.
-func (v *verifier) root(m *layout.Message, off, end, depth int, residue bool) error {
+func (v *verifier) root(m *layout.Message, off, end, depth int, residue bool) (*layout.Plan, error) {
 	if depth > v.maxDepth {
-		return fault.At(fault.TooDeep, off, "")
+		return nil, fault.At(fault.TooDeep, off, "")
 	}
 	p, err := v.plan(m, off, end)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !residue {
 		if p.Residue >= 0 {
-			return v.malformed(off, "field 19000 in a field 19001")
+			return nil, v.malformed(off, "field 19000 in a field 19001")
 		}
 		for j, i := range p.Fields {
 			if i >= 0 && v.present(off+len(p.Rows.Shape), end, &p.Rows.Fields[j]) {
@@ -91,7 +97,7 @@ func (v *verifier) root(m *layout.Message, off, end, depth int, residue bool) er
 			}
 		}
 	}
-	return v.rows(p, 1, off+len(p.Rows.Shape), end, depth)
+	return p, v.rows(p, 1, off+len(p.Rows.Shape), end, depth)
 }
 
 // present looks at a presence bit that may lie outside the block.
@@ -421,7 +427,8 @@ func (v *verifier) residue(m *layout.Message, off, end, depth int) error {
 			if typ != protowire.BytesType {
 				return v.malformed(pos, "a field 19001 that is not bytes")
 			}
-			return v.root(m, pos+len(val)-len(payload(val)), pos+len(val), depth+1, false)
+			_, err := v.root(m, pos+len(val)-len(payload(val)), pos+len(val), depth+1, false)
+			return err
 		case m.FieldByNumber(int32(num)) != nil:
 			v.convert = true
 		}
