@@ -55,7 +55,7 @@ func known(m proto.Message) *Type {
 	return nil
 }
 
-var gravenTypeAny Type
+var gravenTypeAny = Type{Shape: 0x4ed6aec3}
 
 func gravenKnownAny() *Type {
 	return Bind[anypb.Any](&gravenTypeAny, gravenPutAny, gravenPut1Any, gravenGet1Any)
@@ -142,7 +142,7 @@ func gravenListAny(d *Decoder, r Row, s *Slot) []*anypb.Any {
 	return xs
 }
 
-var gravenTypeDuration Type
+var gravenTypeDuration = Type{Shape: 0x1d3a2437}
 
 func gravenKnownDuration() *Type {
 	return Bind[durationpb.Duration](&gravenTypeDuration, gravenPutDuration, gravenPut1Duration, gravenGet1Duration)
@@ -225,7 +225,7 @@ func gravenListDuration(d *Decoder, r Row, s *Slot) []*durationpb.Duration {
 	return xs
 }
 
-var gravenTypeEmpty Type
+var gravenTypeEmpty = Type{Shape: 0xf16177d2}
 
 func gravenKnownEmpty() *Type {
 	return Bind[emptypb.Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
@@ -296,7 +296,7 @@ func gravenListEmpty(d *Decoder, r Row, s *Slot) []*emptypb.Empty {
 	return xs
 }
 
-var gravenTypeFieldMask Type
+var gravenTypeFieldMask = Type{Shape: 0x5167f30d}
 
 func gravenKnownFieldMask() *Type {
 	return Bind[fieldmaskpb.FieldMask](&gravenTypeFieldMask, gravenPutFieldMask, gravenPut1FieldMask, gravenGet1FieldMask)
@@ -379,7 +379,7 @@ func gravenListFieldMask(d *Decoder, r Row, s *Slot) []*fieldmaskpb.FieldMask {
 	return xs
 }
 
-var gravenTypeStruct Type
+var gravenTypeStruct = Type{Shape: 0x98ae26e0}
 
 var gravenMapStruct_1 MapInfo
 
@@ -465,7 +465,7 @@ func gravenListStruct(d *Decoder, r Row, s *Slot) []*structpb.Struct {
 	return xs
 }
 
-var gravenTypeValue Type
+var gravenTypeValue = Type{Shape: 0x7821145d}
 
 var gravenKeyValue_NullValue Key
 
@@ -619,7 +619,7 @@ func gravenListValue(d *Decoder, r Row, s *Slot) []*structpb.Value {
 	return xs
 }
 
-var gravenTypeListValue Type
+var gravenTypeListValue = Type{Shape: 0x98ae26e0}
 
 func gravenKnownListValue() *Type {
 	return Bind[structpb.ListValue](&gravenTypeListValue, gravenPutListValue, gravenPut1ListValue, gravenGet1ListValue)
@@ -652,8 +652,8 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 			x = new(structpb.ListValue)
 		}
 		b.Bits(row, gravenBitsListValue(x))
-		if len(x.Values) != 0 {
-			tail = gravenPutValue(e, tail, x.Values, false)
+		if v := x.Values; len(v) != 0 {
+			tail = gravenPutValue(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -704,7 +704,7 @@ func gravenListListValue(d *Decoder, r Row, s *Slot) []*structpb.ListValue {
 	return xs
 }
 
-var gravenTypeTimestamp Type
+var gravenTypeTimestamp = Type{Shape: 0x1d3a2437}
 
 func gravenKnownTimestamp() *Type {
 	return Bind[timestamppb.Timestamp](&gravenTypeTimestamp, gravenPutTimestamp, gravenPut1Timestamp, gravenGet1Timestamp)
@@ -787,7 +787,7 @@ func gravenListTimestamp(d *Decoder, r Row, s *Slot) []*timestamppb.Timestamp {
 	return xs
 }
 
-var gravenTypeDoubleValue Type
+var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e}
 
 func gravenKnownDoubleValue() *Type {
 	return Bind[wrapperspb.DoubleValue](&gravenTypeDoubleValue, gravenPutDoubleValue, gravenPut1DoubleValue, gravenGet1DoubleValue)
@@ -867,7 +867,7 @@ func gravenListDoubleValue(d *Decoder, r Row, s *Slot) []*wrapperspb.DoubleValue
 	return xs
 }
 
-var gravenTypeFloatValue Type
+var gravenTypeFloatValue = Type{Shape: 0xc586df4b}
 
 func gravenKnownFloatValue() *Type {
 	return Bind[wrapperspb.FloatValue](&gravenTypeFloatValue, gravenPutFloatValue, gravenPut1FloatValue, gravenGet1FloatValue)
@@ -947,7 +947,7 @@ func gravenListFloatValue(d *Decoder, r Row, s *Slot) []*wrapperspb.FloatValue {
 	return xs
 }
 
-var gravenTypeInt64Value Type
+var gravenTypeInt64Value = Type{Shape: 0xbfeb160e}
 
 func gravenKnownInt64Value() *Type {
 	return Bind[wrapperspb.Int64Value](&gravenTypeInt64Value, gravenPutInt64Value, gravenPut1Int64Value, gravenGet1Int64Value)
@@ -1027,7 +1027,7 @@ func gravenListInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int64Value {
 	return xs
 }
 
-var gravenTypeUInt64Value Type
+var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e}
 
 func gravenKnownUInt64Value() *Type {
 	return Bind[wrapperspb.UInt64Value](&gravenTypeUInt64Value, gravenPutUInt64Value, gravenPut1UInt64Value, gravenGet1UInt64Value)
@@ -1107,7 +1107,7 @@ func gravenListUInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt64Value
 	return xs
 }
 
-var gravenTypeInt32Value Type
+var gravenTypeInt32Value = Type{Shape: 0xc586df4b}
 
 func gravenKnownInt32Value() *Type {
 	return Bind[wrapperspb.Int32Value](&gravenTypeInt32Value, gravenPutInt32Value, gravenPut1Int32Value, gravenGet1Int32Value)
@@ -1187,7 +1187,7 @@ func gravenListInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int32Value {
 	return xs
 }
 
-var gravenTypeUInt32Value Type
+var gravenTypeUInt32Value = Type{Shape: 0xc586df4b}
 
 func gravenKnownUInt32Value() *Type {
 	return Bind[wrapperspb.UInt32Value](&gravenTypeUInt32Value, gravenPutUInt32Value, gravenPut1UInt32Value, gravenGet1UInt32Value)
@@ -1267,7 +1267,7 @@ func gravenListUInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt32Value
 	return xs
 }
 
-var gravenTypeBoolValue Type
+var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5}
 
 func gravenKnownBoolValue() *Type {
 	return Bind[wrapperspb.BoolValue](&gravenTypeBoolValue, gravenPutBoolValue, gravenPut1BoolValue, gravenGet1BoolValue)
@@ -1346,7 +1346,7 @@ func gravenListBoolValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BoolValue {
 	return xs
 }
 
-var gravenTypeStringValue Type
+var gravenTypeStringValue = Type{Shape: 0xac498e79}
 
 func gravenKnownStringValue() *Type {
 	return Bind[wrapperspb.StringValue](&gravenTypeStringValue, gravenPutStringValue, gravenPut1StringValue, gravenGet1StringValue)
@@ -1427,7 +1427,7 @@ func gravenListStringValue(d *Decoder, r Row, s *Slot) []*wrapperspb.StringValue
 	return xs
 }
 
-var gravenTypeBytesValue Type
+var gravenTypeBytesValue = Type{Shape: 0xac498e79}
 
 func gravenKnownBytesValue() *Type {
 	return Bind[wrapperspb.BytesValue](&gravenTypeBytesValue, gravenPutBytesValue, gravenPut1BytesValue, gravenGet1BytesValue)

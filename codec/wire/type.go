@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/graven-rpc/graven/codec/layout"
+	"github.com/graven-rpc/graven/crc32c"
 )
 
 // Generated code says which runtimes it can be compiled with: the version of the
@@ -41,11 +42,13 @@ func typeOf(m proto.Message) *Type {
 	return known(m)
 }
 
-// Type is what generated code keeps for a message type. The zero value is ready;
-// the rest is made on first use.
+// Type is what generated code keeps for a message type. The rest is made on first use.
 type Type struct {
 	info    atomic.Pointer[Info]
 	methods atomic.Pointer[methods]
+
+	// Shape is the CRC32C of the full shape that the code was generated for, 0 for any.
+	Shape uint32
 }
 
 // methods are a type's generated functions behind proto.Message and any, for callers
@@ -118,6 +121,10 @@ func (t *Type) make(md protoreflect.MessageDescriptor) *Info {
 	i, err := newInfo(md)
 	if err != nil {
 		panic(err) // the generator refuses such a schema
+	}
+	if t.Shape != 0 && t.Shape != crc32c.Checksum(i.Layout.Full.Shape) {
+		// Its slots and offsets would be those of other fields.
+		panic("graven: " + string(md.FullName()) + ": the .graven.go file and the .pb.go file come from different versions of the schema: generate both again")
 	}
 	t.info.CompareAndSwap(nil, i)
 	return t.info.Load()

@@ -18,8 +18,7 @@ import (
 
 // Options are the plugin's options beside those that protogen reads itself.
 type Options struct {
-	Version string // of the plugin, for the header of generated files
-	Views   Views
+	Views Views
 }
 
 // Features declares what the plugin takes.
@@ -34,6 +33,9 @@ func Features(p *protogen.Plugin) {
 // column and what can't be done.
 func Generate(p *protogen.Plugin, o Options) error {
 	Features(p)
+	if err := checkNames(p); err != nil {
+		return err
+	}
 	for _, f := range p.Files {
 		if !f.Generate || ownOptions(f) {
 			continue
@@ -45,7 +47,7 @@ func Generate(p *protogen.Plugin, o Options) error {
 		if len(plan.messages) == 0 {
 			continue
 		}
-		generateMethods(p, f, plan, o)
+		generateMethods(p, f, plan)
 		if o.Views.None {
 			continue
 		}
@@ -62,15 +64,23 @@ func ownOptions(f *protogen.File) bool {
 	return f.Desc.Package() == "graven" && path.Base(f.Desc.Path()) == "options.proto"
 }
 
-// generateMethods writes the methods beside the .pb.go file. The hybrid API has a second
-// form behind a build tag, so there they are two files.
-func generateMethods(p *protogen.Plugin, f *protogen.File, plan *filePlan, o Options) {
-	if f.APILevel == gofeaturespb.GoFeatures_API_HYBRID {
-		printMethods(p, f, plan, o, "", "!protoopaque")
-		printMethods(p, f, plan, o, "_protoopaque", "protoopaque")
+// generateMethods writes the methods beside the .pb.go file. A file of the hybrid API has a
+// second form behind a build tag, in which all messages are opaque: two files.
+func generateMethods(p *protogen.Plugin, f *protogen.File, plan *filePlan) {
+	if f.APILevel != gofeaturespb.GoFeatures_API_HYBRID {
+		printMethods(p, f, plan, "", "")
 		return
 	}
-	printMethods(p, f, plan, o, "", "")
+	printMethods(p, f, plan, "", "!protoopaque")
+	// The names of accessors follow from the level, so it has to be changed for a while.
+	levels := make([]gofeaturespb.GoFeatures_APILevel, len(plan.messages))
+	for i, m := range plan.messages {
+		levels[i], m.APILevel = m.APILevel, gofeaturespb.GoFeatures_API_OPAQUE
+	}
+	printMethods(p, f, plan, "_protoopaque", "protoopaque")
+	for i, m := range plan.messages {
+		m.APILevel = levels[i]
+	}
 }
 
 // filePlan is what is known of a file before anything is printed.
@@ -150,12 +160,15 @@ func locate(f *protogen.File, err error) error {
 	if !ok || e.Field == "" {
 		return err
 	}
-	line, column, file := 0, 0, f.Desc.Path()
-	if d := find(f.Desc, e.Field); d != nil {
-		loc := d.ParentFile().SourceLocations().ByDescriptor(d)
-		line, column, file = loc.StartLine+1, loc.StartColumn+1, d.ParentFile().Path()
+	d := find(f.Desc, e.Field)
+	if d == nil {
+		return err
 	}
-	return fmt.Errorf("%s:%d:%d: %s: %s", file, line, column, e.Field, e.Detail)
+	why := e.Detail
+	if why == "" && e.Err != nil {
+		why = e.Err.Error()
+	}
+	return fmt.Errorf("%s: %s: %s", position(d), e.Field, why)
 }
 
 // find looks for a message or field in a file and what it imports.

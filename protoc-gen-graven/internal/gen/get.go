@@ -280,4 +280,6 @@ func (g *printer) unpack(m *message) {
 }
 
 // slabName is the variable for the slab of an inline field's messages.
-func slabName(f *field) string { return fmt.Sprintf("slab%d", f.Desc.Number()) }
+func slabName(f *field) string { return fmt.Sprintf("%s%d", slabPrefix, f.Desc.Number()) }
+
+const slabPrefix = "slab"

@@ -105,8 +105,8 @@ func (g *printer) putField(m *message, f *field) []string {
 		}
 		v = g.wire("Deref") + "(" + v + ")"
 	case pointer(f):
-		// A default of proto2 is what the getter gives for an absent field.
-		if f.Desc.HasDefault() || f.Desc.Enum() != nil && f.Desc.Default().Enum() != 0 {
+		// The getter gives an absent field's default, or a closed enum's first value.
+		if f.Desc.HasDefault() || f.Enum != nil && f.Desc.Default().Enum() != 0 {
 			if f.lay.Variable() {
 				return g.when("if x."+method(f, "Has")+"() {", g.putValue(f, v))
 			}
@@ -120,7 +120,8 @@ func (g *printer) putField(m *message, f *field) []string {
 		}
 		return g.when("if v := "+v+"; v != nil {", g.putValue(f, "v"))
 	case f.lay.Child != nil && !f.lay.Inline && f.Desc.IsList():
-		return g.when("if len("+v+") != 0 {", g.putValue(f, v))
+		// Loaded once: whoever changes the message meanwhile must not make it empty.
+		return g.when("if v := "+v+"; len(v) != 0 {", g.putValue(f, "v"))
 	}
 	return g.putValue(f, v)
 }

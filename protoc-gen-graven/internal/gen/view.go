@@ -93,18 +93,11 @@ func printViews(p *protogen.Plugin, f *protogen.File, plan *filePlan, o Options,
 	g.P("// stand in a frame, without being decoded.")
 	g.P("package ", name)
 	g.P()
-	g.P("const (")
-	g.P("// The runtime has to be recent enough for this code, and this code for the runtime.")
-	g.P("_ = ", g.wire("EnforceVersion"), "(", g.wire("Version"), " - ", runtimeVersion, ")")
-	g.P("_ = ", g.wire("EnforceVersion"), "(", runtimeVersion, " - ", g.wire("MinVersion"), ")")
-	g.P(")")
-	g.P()
+	g.enforceVersions()
 	for _, m := range plan.messages {
 		g.view(m)
 	}
-	for ident, name := range g.aliases {
-		g.P("type ", name, " = ", g.QualifiedGoIdent(ident))
-	}
+	g.printAliases()
 	return nil
 }
 

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE24 wire.Type
+var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e}
 
 var gravenMapAllE24_90 wire.MapInfo
 
@@ -252,14 +253,14 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepClosed)
 		out.End(row, o[52], tail-b.Tail)
-		if len(x.RepMessage) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.RepMessage, false)
+		if v := x.RepMessage; len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[53], tail-b.Tail)
 		tail = wire.PackAll(e, tail, x.RepInline, 18, gravenPackBoxE24)
 		out.End(row, o[54], tail-b.Tail)
-		if len(x.RepDelimited) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.RepDelimited, false)
+		if v := x.RepDelimited; len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[55], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepExpanded)
@@ -588,7 +589,7 @@ func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
 	return xs
 }
 
-var gravenTypeNodeE24 wire.Type
+var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f}
 
 var gravenMapNodeE24_4 wire.MapInfo
 
@@ -637,8 +638,8 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 			tail = gravenPutNodeE24(e, tail, []*NodeE24{v}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapNodeE24_4, t, 4, x.ByNumber, wire.PutMessage[*NodeE24])
@@ -711,7 +712,7 @@ func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
 	return xs
 }
 
-var gravenTypeRequiredE24 wire.Type
+var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db}
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
@@ -757,8 +758,8 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 			tail = gravenPutRequiredE24(e, tail, []*RequiredE24{v}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutRequiredE24(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutRequiredE24(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -818,7 +819,7 @@ func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 	return xs
 }
 
-var gravenTypeBoxE24 wire.Type
+var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7}
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
@@ -924,7 +925,7 @@ func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
 	return x
 }
 
-var gravenTypePairE24 wire.Type
+var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE24 wire.Type
+var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e}
 
 var gravenMapAllE24_90 wire.MapInfo
 
@@ -107,7 +108,7 @@ func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
 	b[1] |= wire.Bit(x.HasOneClosed()) << 4
 	b[1] |= wire.Bit(x.HasOneInline()) << 5
 	b[1] |= wire.Bit(x.HasOneBool()) << 6
-	b[1] |= wire.Bit(x.GetOneBool()) << 7
+	b[1] |= wire.Bit(x.HasOneBool() && x.GetOneBool()) << 7
 	b[1] |= wire.Bit(x.HasUnchecked()) << 8
 	b[1] |= wire.Bit(x.HasChecked()) << 9
 	b[1] |= wire.Bit(len(x.GetRepUnchecked()) != 0) << 10
@@ -159,7 +160,11 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		tail = e.Bytes(tail, x.GetFBytes())
 		out.End(row, o[14], tail-b.Tail)
 		out.U32(row, o[15], uint32(x.GetFOpen()))
-		out.U32(row, o[16], uint32(x.GetFClosed()))
+		if x.HasFClosed() {
+			out.U32(row, o[16], uint32(x.GetFClosed()))
+		} else {
+			out.U32(row, o[16], 0)
+		}
 		if x.HasFMessage() {
 			tail = gravenPutNodeE24(e, tail, []*NodeE24{x.GetFMessage()}, false)
 		}
@@ -222,14 +227,14 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepClosed())
 		out.End(row, o[52], tail-b.Tail)
-		if len(x.GetRepMessage()) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.GetRepMessage(), false)
+		if v := x.GetRepMessage(); len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[53], tail-b.Tail)
 		tail = wire.PackAll(e, tail, x.GetRepInline(), 18, gravenPackBoxE24)
 		out.End(row, o[54], tail-b.Tail)
-		if len(x.GetRepDelimited()) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.GetRepDelimited(), false)
+		if v := x.GetRepDelimited(); len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[55], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepExpanded())
@@ -288,8 +293,12 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.U8(row, o[74], uint8(x.GetNarrow8()))
 		e.Fail(wire.WideS(x.GetNarrow16(), 16))
 		out.U16(row, o[75], uint16(x.GetNarrow16()))
-		e.Fail(wire.WideS(x.GetNarrowClosed(), 8))
-		out.U8(row, o[76], uint8(x.GetNarrowClosed()))
+		if x.HasNarrowClosed() {
+			e.Fail(wire.WideS(x.GetNarrowClosed(), 8))
+			out.U8(row, o[76], uint8(x.GetNarrowClosed()))
+		} else {
+			out.U8(row, o[76], 0)
+		}
 		tail = wire.Narrow(e, tail, x.GetNarrowRep(), 32)
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
@@ -542,7 +551,7 @@ func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
 	return xs
 }
 
-var gravenTypeNodeE24 wire.Type
+var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f}
 
 var gravenMapNodeE24_4 wire.MapInfo
 
@@ -589,8 +598,8 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 			tail = gravenPutNodeE24(e, tail, []*NodeE24{x.GetChild()}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutNodeE24(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutNodeE24(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapNodeE24_4, t, 4, x.GetByNumber(), wire.PutMessage[*NodeE24])
@@ -663,7 +672,7 @@ func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
 	return xs
 }
 
-var gravenTypeRequiredE24 wire.Type
+var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db}
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
@@ -707,8 +716,8 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 			tail = gravenPutRequiredE24(e, tail, []*RequiredE24{x.GetChild()}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutRequiredE24(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutRequiredE24(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
@@ -768,7 +777,7 @@ func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 	return xs
 }
 
-var gravenTypeBoxE24 wire.Type
+var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7}
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
@@ -874,7 +883,7 @@ func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
 	return x
 }
 
-var gravenTypePairE24 wire.Type
+var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll2 wire.Type
+var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1}
 
 var gravenMapAll2_90 wire.MapInfo
 
@@ -147,7 +148,11 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		out.End(row, o[13], tail-b.Tail)
 		tail = e.Bytes(tail, x.GetFBytes())
 		out.End(row, o[14], tail-b.Tail)
-		out.U32(row, o[15], uint32(x.GetFEnum()))
+		if x.HasFEnum() {
+			out.U32(row, o[15], uint32(x.GetFEnum()))
+		} else {
+			out.U32(row, o[15], 0)
+		}
 		if x.HasFMessage() {
 			tail = gravenPutNode2(e, tail, []*Node2{x.GetFMessage()}, false)
 		}
@@ -261,12 +266,12 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		out.End(row, o[48], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepEnum())
 		out.End(row, o[49], tail-b.Tail)
-		if len(x.GetRepMessage()) != 0 {
-			tail = gravenPutNode2(e, tail, x.GetRepMessage(), false)
+		if v := x.GetRepMessage(); len(v) != 0 {
+			tail = gravenPutNode2(e, tail, v, false)
 		}
 		out.End(row, o[50], tail-b.Tail)
-		if len(x.GetMany()) != 0 {
-			tail = gravenPutAll2_Many(e, tail, x.GetMany(), false)
+		if v := x.GetMany(); len(v) != 0 {
+			tail = gravenPutAll2_Many(e, tail, v, false)
 		}
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepPacked())
@@ -314,8 +319,12 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		} else {
 			out.U16(row, o[66], 0)
 		}
-		e.Fail(wire.WideS(x.GetNarrowEnum(), 8))
-		out.U8(row, o[67], uint8(x.GetNarrowEnum()))
+		if x.HasNarrowEnum() {
+			e.Fail(wire.WideS(x.GetNarrowEnum(), 8))
+			out.U8(row, o[67], uint8(x.GetNarrowEnum()))
+		} else {
+			out.U8(row, o[67], 0)
+		}
 		tail = wire.Narrow(e, tail, x.GetNarrowRep(), 32)
 		out.End(row, o[68], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
@@ -571,7 +580,7 @@ func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
 	return xs
 }
 
-var gravenTypeAll2_Solo wire.Type
+var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500}
 
 // Γraven is for the runtime.
 func (*All2_Solo) Γraven() *wire.Type {
@@ -613,8 +622,8 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			tail = gravenPutNode2(e, tail, []*Node2{x.GetNode()}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.GetDeep()) != 0 {
-			tail = gravenPutAll2_Solo_Deep(e, tail, x.GetDeep(), false)
+		if v := x.GetDeep(); len(v) != 0 {
+			tail = gravenPutAll2_Solo_Deep(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
@@ -671,7 +680,7 @@ func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo
 	return xs
 }
 
-var gravenTypeAll2_Solo_Deep wire.Type
+var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*All2_Solo_Deep) Γraven() *wire.Type {
@@ -754,7 +763,7 @@ func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2
 	return xs
 }
 
-var gravenTypeAll2_Many wire.Type
+var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1}
 
 // Γraven is for the runtime.
 func (*All2_Many) Γraven() *wire.Type {
@@ -843,7 +852,7 @@ func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many
 	return xs
 }
 
-var gravenTypeAll2_One wire.Type
+var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*All2_One) Γraven() *wire.Type {
@@ -927,7 +936,7 @@ func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
 	return xs
 }
 
-var gravenTypeNode2 wire.Type
+var gravenTypeNode2 = wire.Type{Shape: 0x58800230}
 
 var gravenMapNode2_4 wire.MapInfo
 
@@ -975,8 +984,8 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 			tail = gravenPutNode2(e, tail, []*Node2{x.GetChild()}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutNode2(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutNode2(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.StringMap(e, tail, &gravenMapNode2_4, t, 4, x.GetByName(), false, wire.PutMessage[*Node2])
@@ -1059,7 +1068,7 @@ func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
 	return xs
 }
 
-var gravenTypeNode2_Bag wire.Type
+var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*Node2_Bag) Γraven() *wire.Type {
@@ -1145,7 +1154,7 @@ func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag
 	return xs
 }
 
-var gravenTypeRequired2 wire.Type
+var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433}
 
 var gravenMapRequired2_5 wire.MapInfo
 
@@ -1165,7 +1174,7 @@ func gravenBitsRequired2(x *Required2) (b uint64) {
 	b |= wire.Bit(len(x.GetByNumber()) != 0) << 4
 	b |= wire.Bit(x.HasLeft()) << 5
 	b |= wire.Bit(x.HasFlag()) << 6
-	b |= wire.Bit(x.GetFlag()) << 7
+	b |= wire.Bit(x.HasFlag() && x.GetFlag()) << 7
 	b |= wire.Bit(x.HasLevel()) << 8
 	b |= wire.Bit(x.HasNode()) << 9
 	b |= wire.Bit(x.HasRaw()) << 10
@@ -1198,8 +1207,8 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 			tail = gravenPutRequired2(e, tail, []*Required2{x.GetChild()}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutRequired2(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutRequired2(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapRequired2_5, t, 5, x.GetByNumber(), wire.PutMessage[*Required2])
@@ -1208,7 +1217,11 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 			tail = gravenPutRequired2(e, tail, []*Required2{x.GetLeft()}, false)
 		}
 		out.End(row, o[5], tail-b.Tail)
-		out.U32(row, o[7], uint32(x.GetLevel()))
+		if x.HasLevel() {
+			out.U32(row, o[7], uint32(x.GetLevel()))
+		} else {
+			out.U32(row, o[7], 0)
+		}
 		if x.HasNode() {
 			tail = gravenPutNode2(e, tail, []*Node2{x.GetNode()}, false)
 		}
@@ -1291,7 +1304,7 @@ func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2
 	return xs
 }
 
-var gravenTypeHoldsRequired2 wire.Type
+var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a}
 
 // Γraven is for the runtime.
 func (*HoldsRequired2) Γraven() *wire.Type {
@@ -1383,7 +1396,7 @@ func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Hold
 	return xs
 }
 
-var gravenTypeXGroup wire.Type
+var gravenTypeXGroup = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*XGroup) Γraven() *wire.Type {
@@ -1467,7 +1480,7 @@ func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
 	return xs
 }
 
-var gravenTypeScope2 wire.Type
+var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*Scope2) Γraven() *wire.Type {

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll3 wire.Type
+var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8}
 
 var gravenMapAll3_91 wire.MapInfo
 
@@ -191,7 +192,7 @@ func gravenBitsAll3(x *All3, b *[3]uint64) {
 	b[1] |= wire.Bit(x.HasOneSfixed32()) << 36
 	b[1] |= wire.Bit(x.HasOneSfixed64()) << 37
 	b[1] |= wire.Bit(x.HasOneBool()) << 38
-	b[1] |= wire.Bit(x.GetOneBool()) << 39
+	b[1] |= wire.Bit(x.HasOneBool() && x.GetOneBool()) << 39
 	b[1] |= wire.Bit(x.HasOneString()) << 40
 	b[1] |= wire.Bit(x.HasOneBytes()) << 41
 	b[1] |= wire.Bit(x.HasOneEnum()) << 42
@@ -345,14 +346,14 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepEnum())
 		out.End(row, o[52], tail-b.Tail)
-		if len(x.GetRepMessage()) != 0 {
-			tail = gravenPutTree3(e, tail, x.GetRepMessage(), false)
+		if v := x.GetRepMessage(); len(v) != 0 {
+			tail = gravenPutTree3(e, tail, v, false)
 		}
 		out.End(row, o[53], tail-b.Tail)
 		tail = wire.PackAll(e, tail, x.GetRepInline(), 40, gravenPackBox3)
 		out.End(row, o[54], tail-b.Tail)
-		if len(x.GetRepEmpty()) != 0 {
-			tail = gravenPutEmpty3(e, tail, x.GetRepEmpty(), false)
+		if v := x.GetRepEmpty(); len(v) != 0 {
+			tail = gravenPutEmpty3(e, tail, v, false)
 		}
 		out.End(row, o[55], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetRepExpanded())
@@ -950,7 +951,7 @@ func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
 	return xs
 }
 
-var gravenTypeEmpty3 wire.Type
+var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
@@ -1022,7 +1023,7 @@ func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
 	return xs
 }
 
-var gravenTypeVec3 wire.Type
+var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd}
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
@@ -1111,7 +1112,7 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeBox3 wire.Type
+var gravenTypeBox3 = wire.Type{Shape: 0x554f950f}
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
@@ -1229,7 +1230,7 @@ func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 	return x
 }
 
-var gravenTypeTree3 wire.Type
+var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2}
 
 var gravenMapTree3_4 wire.MapInfo
 
@@ -1280,8 +1281,8 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 			tail = gravenPutTree3(e, tail, []*Tree3{x.GetChild()}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutTree3(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutTree3(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.StringMap(e, tail, &gravenMapTree3_4, t, 4, x.GetByName(), true, wire.PutMessage[*Tree3])
@@ -1374,7 +1375,7 @@ func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
 	return xs
 }
 
-var gravenTypeWide3 wire.Type
+var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4}
 
 var gravenMapWide3_41 wire.MapInfo
 
@@ -1481,8 +1482,8 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 		tail = e.Bytes(tail, x.GetF29())
 		out.End(row, o[28], tail-b.Tail)
 		out.U64(row, o[29], uint64(x.GetF30()))
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutWide3(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutWide3(e, tail, v, false)
 		}
 		out.End(row, o[30], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapWide3_41, t, 41, x.GetByNumber(), wire.PutMessage[*Wide3])

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE23 wire.Type
+var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e}
 
 var gravenMapAllE23_90 wire.MapInfo
 
@@ -250,14 +251,14 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepClosed)
 		out.End(row, o[52], tail-b.Tail)
-		if len(x.RepMessage) != 0 {
-			tail = gravenPutNodeE23(e, tail, x.RepMessage, false)
+		if v := x.RepMessage; len(v) != 0 {
+			tail = gravenPutNodeE23(e, tail, v, false)
 		}
 		out.End(row, o[53], tail-b.Tail)
 		tail = wire.PackAll(e, tail, x.RepInline, 18, gravenPackBoxE23)
 		out.End(row, o[54], tail-b.Tail)
-		if len(x.RepDelimited) != 0 {
-			tail = gravenPutNodeE23(e, tail, x.RepDelimited, false)
+		if v := x.RepDelimited; len(v) != 0 {
+			tail = gravenPutNodeE23(e, tail, v, false)
 		}
 		out.End(row, o[55], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepExpanded)
@@ -586,7 +587,7 @@ func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
 	return xs
 }
 
-var gravenTypeNodeE23 wire.Type
+var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f}
 
 var gravenMapNodeE23_4 wire.MapInfo
 
@@ -635,8 +636,8 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 			tail = gravenPutNodeE23(e, tail, []*NodeE23{v}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutNodeE23(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutNodeE23(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapNodeE23_4, t, 4, x.ByNumber, wire.PutMessage[*NodeE23])
@@ -709,7 +710,7 @@ func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
 	return xs
 }
 
-var gravenTypeRequiredE23 wire.Type
+var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db}
 
 // Γraven is for the runtime.
 func (*RequiredE23) Γraven() *wire.Type {
@@ -755,8 +756,8 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 			tail = gravenPutRequiredE23(e, tail, []*RequiredE23{v}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutRequiredE23(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutRequiredE23(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -816,7 +817,7 @@ func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 	return xs
 }
 
-var gravenTypeBoxE23 wire.Type
+var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7}
 
 // Γraven is for the runtime.
 func (*BoxE23) Γraven() *wire.Type {
@@ -922,7 +923,7 @@ func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
 	return x
 }
 
-var gravenTypePairE23 wire.Type
+var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*PairE23) Γraven() *wire.Type {

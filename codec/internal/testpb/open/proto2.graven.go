@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll2 wire.Type
+var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1}
 
 var gravenMapAll2_90 wire.MapInfo
 
@@ -230,12 +231,12 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		out.End(row, o[48], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepEnum)
 		out.End(row, o[49], tail-b.Tail)
-		if len(x.RepMessage) != 0 {
-			tail = gravenPutNode2(e, tail, x.RepMessage, false)
+		if v := x.RepMessage; len(v) != 0 {
+			tail = gravenPutNode2(e, tail, v, false)
 		}
 		out.End(row, o[50], tail-b.Tail)
-		if len(x.Many) != 0 {
-			tail = gravenPutAll2_Many(e, tail, x.Many, false)
+		if v := x.Many; len(v) != 0 {
+			tail = gravenPutAll2_Many(e, tail, v, false)
 		}
 		out.End(row, o[51], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepPacked)
@@ -550,7 +551,7 @@ func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
 	return xs
 }
 
-var gravenTypeAll2_Solo wire.Type
+var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500}
 
 // Γraven is for the runtime.
 func (*All2_Solo) Γraven() *wire.Type {
@@ -594,8 +595,8 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			tail = gravenPutNode2(e, tail, []*Node2{v}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Deep) != 0 {
-			tail = gravenPutAll2_Solo_Deep(e, tail, x.Deep, false)
+		if v := x.Deep; len(v) != 0 {
+			tail = gravenPutAll2_Solo_Deep(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -652,7 +653,7 @@ func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo
 	return xs
 }
 
-var gravenTypeAll2_Solo_Deep wire.Type
+var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*All2_Solo_Deep) Γraven() *wire.Type {
@@ -735,7 +736,7 @@ func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2
 	return xs
 }
 
-var gravenTypeAll2_Many wire.Type
+var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1}
 
 // Γraven is for the runtime.
 func (*All2_Many) Γraven() *wire.Type {
@@ -826,7 +827,7 @@ func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many
 	return xs
 }
 
-var gravenTypeAll2_One wire.Type
+var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*All2_One) Γraven() *wire.Type {
@@ -912,7 +913,7 @@ func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
 	return xs
 }
 
-var gravenTypeNode2 wire.Type
+var gravenTypeNode2 = wire.Type{Shape: 0x58800230}
 
 var gravenMapNode2_4 wire.MapInfo
 
@@ -970,8 +971,8 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 			tail = gravenPutNode2(e, tail, []*Node2{v}, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutNode2(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutNode2(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = wire.StringMap(e, tail, &gravenMapNode2_4, t, 4, x.ByName, false, wire.PutMessage[*Node2])
@@ -1058,7 +1059,7 @@ func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
 	return xs
 }
 
-var gravenTypeNode2_Bag wire.Type
+var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*Node2_Bag) Γraven() *wire.Type {
@@ -1144,7 +1145,7 @@ func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag
 	return xs
 }
 
-var gravenTypeRequired2 wire.Type
+var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433}
 
 var gravenMapRequired2_5 wire.MapInfo
 
@@ -1209,8 +1210,8 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 			tail = gravenPutRequired2(e, tail, []*Required2{v}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutRequired2(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutRequired2(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = wire.IntMap(e, tail, &gravenMapRequired2_5, t, 5, x.ByNumber, wire.PutMessage[*Required2])
@@ -1306,7 +1307,7 @@ func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2
 	return xs
 }
 
-var gravenTypeHoldsRequired2 wire.Type
+var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a}
 
 // Γraven is for the runtime.
 func (*HoldsRequired2) Γraven() *wire.Type {
@@ -1400,7 +1401,7 @@ func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Hold
 	return xs
 }
 
-var gravenTypeXGroup wire.Type
+var gravenTypeXGroup = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*XGroup) Γraven() *wire.Type {
@@ -1486,7 +1487,7 @@ func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
 	return xs
 }
 
-var gravenTypeScope2 wire.Type
+var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*Scope2) Γraven() *wire.Type {

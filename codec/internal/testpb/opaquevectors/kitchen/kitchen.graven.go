@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeScalars wire.Type
+var gravenTypeScalars = wire.Type{Shape: 0xddd8c897}
 
 // Γraven is for the runtime.
 func (*Scalars) Γraven() *wire.Type {
@@ -145,7 +146,7 @@ func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
 	return xs
 }
 
-var gravenTypeOptionals wire.Type
+var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee}
 
 // Γraven is for the runtime.
 func (*Optionals) Γraven() *wire.Type {
@@ -275,7 +276,7 @@ func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals
 	return xs
 }
 
-var gravenTypeRepeateds wire.Type
+var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb}
 
 // Γraven is for the runtime.
 func (*Repeateds) Γraven() *wire.Type {
@@ -340,12 +341,12 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		out.End(row, o[8], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.GetF16())
 		out.End(row, o[9], tail-b.Tail)
-		if len(x.GetF17()) != 0 {
-			tail = gravenPutScalars(e, tail, x.GetF17(), false)
+		if v := x.GetF17(); len(v) != 0 {
+			tail = gravenPutScalars(e, tail, v, false)
 		}
 		out.End(row, o[10], tail-b.Tail)
-		if len(x.GetF18()) != 0 {
-			tail = gravenPutEmpty(e, tail, x.GetF18(), false)
+		if v := x.GetF18(); len(v) != 0 {
+			tail = gravenPutEmpty(e, tail, v, false)
 		}
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
@@ -429,7 +430,7 @@ func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds
 	return xs
 }
 
-var gravenTypeMaps wire.Type
+var gravenTypeMaps = wire.Type{Shape: 0x27c46021}
 
 var gravenMapMaps_1 wire.MapInfo
 
@@ -556,7 +557,7 @@ func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
 	return xs
 }
 
-var gravenTypeEmpty wire.Type
+var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*Empty) Γraven() *wire.Type {
@@ -628,7 +629,7 @@ func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
 	return xs
 }
 
-var gravenTypeNode wire.Type
+var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0}
 
 // Γraven is for the runtime.
 func (*Node) Γraven() *wire.Type {
@@ -675,8 +676,8 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 			tail = gravenPutNode(e, tail, []*Node{x.GetRight()}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.GetChildren()) != 0 {
-			tail = gravenPutNode(e, tail, x.GetChildren(), false)
+		if v := x.GetChildren(); len(v) != 0 {
+			tail = gravenPutNode(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
@@ -734,7 +735,7 @@ func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
 	return xs
 }
 
-var gravenTypeChoice wire.Type
+var gravenTypeChoice = wire.Type{Shape: 0xec2b941e}
 
 // Γraven is for the runtime.
 func (*Choice) Γraven() *wire.Type {
@@ -747,7 +748,7 @@ func gravenBitsChoice(x *Choice) (b uint64) {
 	}
 	b |= wire.Bit(len(x.GetBefore()) != 0) << 0
 	b |= wire.Bit(x.HasFlag()) << 1
-	b |= wire.Bit(x.GetFlag()) << 2
+	b |= wire.Bit(x.HasFlag() && x.GetFlag()) << 2
 	b |= wire.Bit(x.HasNumber()) << 3
 	b |= wire.Bit(x.HasText()) << 4
 	b |= wire.Bit(x.HasRaw()) << 5
@@ -871,7 +872,7 @@ func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
 	return xs
 }
 
-var gravenTypeNarrow wire.Type
+var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1}
 
 // Γraven is for the runtime.
 func (*Narrow) Γraven() *wire.Type {
@@ -985,7 +986,7 @@ func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
 	return xs
 }
 
-var gravenTypePoint wire.Type
+var gravenTypePoint = wire.Type{Shape: 0xc060f50c}
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
@@ -1069,7 +1070,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeTriangle wire.Type
+var gravenTypeTriangle = wire.Type{Shape: 0xf5207984}
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
@@ -1185,7 +1186,7 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 	return x
 }
 
-var gravenTypeMesh wire.Type
+var gravenTypeMesh = wire.Type{Shape: 0xae749c4c}
 
 var gravenMapMesh_3 wire.MapInfo
 
@@ -1286,7 +1287,7 @@ func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
 	return xs
 }
 
-var gravenTypeSparse wire.Type
+var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac}
 
 // Γraven is for the runtime.
 func (*Sparse) Γraven() *wire.Type {
@@ -1389,7 +1390,7 @@ func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
 	return xs
 }
 
-var gravenTypeWide wire.Type
+var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
@@ -1458,8 +1459,8 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 			tail = gravenPutWide(e, tail, []*Wide{x.GetChild()}, false)
 		}
 		out.End(row, o[13], tail-b.Tail)
-		if len(x.GetKids()) != 0 {
-			tail = gravenPutWide(e, tail, x.GetKids(), false)
+		if v := x.GetKids(); len(v) != 0 {
+			tail = gravenPutWide(e, tail, v, false)
 		}
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)

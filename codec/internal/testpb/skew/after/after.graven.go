@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeNothing wire.Type
+var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40}
 
 // Γraven is for the runtime.
 func (*Nothing) Γraven() *wire.Type {
@@ -100,7 +101,7 @@ func gravenListNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Nothing {
 	return xs
 }
 
-var gravenTypeAdded wire.Type
+var gravenTypeAdded = wire.Type{Shape: 0x21e730c4}
 
 // Γraven is for the runtime.
 func (*Added) Γraven() *wire.Type {
@@ -195,7 +196,7 @@ func gravenListAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Added {
 	return xs
 }
 
-var gravenTypeAddedLarge wire.Type
+var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da}
 
 var gravenMapAddedLarge_2 wire.MapInfo
 
@@ -249,8 +250,8 @@ func gravenPutAddedLarge(e *wire.Encoder, tail uint, xs []*AddedLarge, root bool
 			tail = gravenPutLeaf(e, tail, []*Leaf{v}, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		if len(x.E) != 0 {
-			tail = gravenPutLeaf(e, tail, x.E, false)
+		if v := x.E; len(v) != 0 {
+			tail = gravenPutLeaf(e, tail, v, false)
 		}
 		out.End(row, o[4], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.F)
@@ -334,7 +335,7 @@ func gravenListAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AddedLar
 	return xs
 }
 
-var gravenTypeDeleted wire.Type
+var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0}
 
 // Γraven is for the runtime.
 func (*Deleted) Γraven() *wire.Type {
@@ -415,7 +416,7 @@ func gravenListDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Deleted {
 	return xs
 }
 
-var gravenTypeRenamed wire.Type
+var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b}
 
 // Γraven is for the runtime.
 func (*Renamed) Γraven() *wire.Type {
@@ -500,7 +501,7 @@ func gravenListRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Renamed {
 	return xs
 }
 
-var gravenTypeDeepAdded wire.Type
+var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c}
 
 // Γraven is for the runtime.
 func (*DeepAdded) Γraven() *wire.Type {
@@ -600,7 +601,7 @@ func gravenListDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DeepAdded
 	return xs
 }
 
-var gravenTypeMemberAdded wire.Type
+var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba}
 
 var gravenKeyMemberAdded_A wire.Key
 
@@ -718,7 +719,7 @@ func gravenListMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MemberA
 	return xs
 }
 
-var gravenTypeWidened wire.Type
+var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*Widened) Γraven() *wire.Type {
@@ -799,7 +800,7 @@ func gravenListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Widened {
 	return xs
 }
 
-var gravenTypeWidenedUnsigned wire.Type
+var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*WidenedUnsigned) Γraven() *wire.Type {
@@ -880,7 +881,7 @@ func gravenListWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wid
 	return xs
 }
 
-var gravenTypeNarrowed wire.Type
+var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*Narrowed) Γraven() *wire.Type {
@@ -961,7 +962,7 @@ func gravenListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrowed {
 	return xs
 }
 
-var gravenTypeZigzagToPlain wire.Type
+var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*ZigzagToPlain) Γraven() *wire.Type {
@@ -1042,7 +1043,7 @@ func gravenListZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Zigza
 	return xs
 }
 
-var gravenTypeVarintToFixed wire.Type
+var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*VarintToFixed) Γraven() *wire.Type {
@@ -1123,7 +1124,7 @@ func gravenListVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Varin
 	return xs
 }
 
-var gravenTypeSignFlipped wire.Type
+var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*SignFlipped) Γraven() *wire.Type {
@@ -1204,7 +1205,7 @@ func gravenListSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignFli
 	return xs
 }
 
-var gravenTypeSignWidened wire.Type
+var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*SignWidened) Γraven() *wire.Type {
@@ -1285,7 +1286,7 @@ func gravenListSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignWid
 	return xs
 }
 
-var gravenTypeBoolToNumber wire.Type
+var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*BoolToNumber) Γraven() *wire.Type {
@@ -1366,7 +1367,7 @@ func gravenListBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BoolTo
 	return xs
 }
 
-var gravenTypeNumberToBool wire.Type
+var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5}
 
 // Γraven is for the runtime.
 func (*NumberToBool) Γraven() *wire.Type {
@@ -1446,7 +1447,7 @@ func gravenListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Number
 	return xs
 }
 
-var gravenTypeEnumToNumber wire.Type
+var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*EnumToNumber) Γraven() *wire.Type {
@@ -1527,7 +1528,7 @@ func gravenListEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumTo
 	return xs
 }
 
-var gravenTypeEnumToWide wire.Type
+var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*EnumToWide) Γraven() *wire.Type {
@@ -1608,7 +1609,7 @@ func gravenListEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToWi
 	return xs
 }
 
-var gravenTypeEnumChanged wire.Type
+var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*EnumChanged) Γraven() *wire.Type {
@@ -1689,7 +1690,7 @@ func gravenListEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumCha
 	return xs
 }
 
-var gravenTypeNarrowAdded wire.Type
+var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4}
 
 // Γraven is for the runtime.
 func (*NarrowAdded) Γraven() *wire.Type {
@@ -1771,7 +1772,7 @@ func gravenListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowA
 	return xs
 }
 
-var gravenTypeNarrowRemoved wire.Type
+var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*NarrowRemoved) Γraven() *wire.Type {
@@ -1852,7 +1853,7 @@ func gravenListNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narro
 	return xs
 }
 
-var gravenTypeNarrowWidened wire.Type
+var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*NarrowWidened) Γraven() *wire.Type {
@@ -1934,7 +1935,7 @@ func gravenListNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narro
 	return xs
 }
 
-var gravenTypeNarrowSign wire.Type
+var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c}
 
 // Γraven is for the runtime.
 func (*NarrowSign) Γraven() *wire.Type {
@@ -2016,7 +2017,7 @@ func gravenListNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowSi
 	return xs
 }
 
-var gravenTypeListWidened wire.Type
+var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2}
 
 // Γraven is for the runtime.
 func (*ListWidened) Γraven() *wire.Type {
@@ -2100,7 +2101,7 @@ func gravenListListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListWid
 	return xs
 }
 
-var gravenTypeListNarrowed wire.Type
+var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412}
 
 // Γraven is for the runtime.
 func (*ListNarrowed) Γraven() *wire.Type {
@@ -2184,7 +2185,7 @@ func gravenListListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNa
 	return xs
 }
 
-var gravenTypeListNumberToBool wire.Type
+var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e}
 
 // Γraven is for the runtime.
 func (*ListNumberToBool) Γraven() *wire.Type {
@@ -2268,7 +2269,7 @@ func gravenListListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Li
 	return xs
 }
 
-var gravenTypeListByteToBool wire.Type
+var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e}
 
 // Γraven is for the runtime.
 func (*ListByteToBool) Γraven() *wire.Type {
@@ -2352,7 +2353,7 @@ func gravenListListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*List
 	return xs
 }
 
-var gravenTypeListNarrowAdded wire.Type
+var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa}
 
 // Γraven is for the runtime.
 func (*ListNarrowAdded) Γraven() *wire.Type {
@@ -2436,7 +2437,7 @@ func gravenListListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Lis
 	return xs
 }
 
-var gravenTypeFloatToNumber wire.Type
+var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*FloatToNumber) Γraven() *wire.Type {
@@ -2517,7 +2518,7 @@ func gravenListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Float
 	return xs
 }
 
-var gravenTypeFloatToDouble wire.Type
+var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*FloatToDouble) Γraven() *wire.Type {
@@ -2598,7 +2599,7 @@ func gravenListFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Float
 	return xs
 }
 
-var gravenTypeDoubleToNumber wire.Type
+var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*DoubleToNumber) Γraven() *wire.Type {
@@ -2679,7 +2680,7 @@ func gravenListDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Doub
 	return xs
 }
 
-var gravenTypeListFloatToNumber wire.Type
+var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412}
 
 // Γraven is for the runtime.
 func (*ListFloatToNumber) Γraven() *wire.Type {
@@ -2763,7 +2764,7 @@ func gravenListListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*L
 	return xs
 }
 
-var gravenTypeStringToBytes wire.Type
+var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*StringToBytes) Γraven() *wire.Type {
@@ -2847,7 +2848,7 @@ func gravenListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Strin
 	return xs
 }
 
-var gravenTypeListStringToBytes wire.Type
+var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d}
 
 // Γraven is for the runtime.
 func (*ListStringToBytes) Γraven() *wire.Type {
@@ -2931,7 +2932,7 @@ func gravenListListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*L
 	return xs
 }
 
-var gravenTypeStringToNumber wire.Type
+var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*StringToNumber) Γraven() *wire.Type {
@@ -3012,7 +3013,7 @@ func gravenListStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Stri
 	return xs
 }
 
-var gravenTypeStringToList wire.Type
+var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d}
 
 // Γraven is for the runtime.
 func (*StringToList) Γraven() *wire.Type {
@@ -3096,7 +3097,7 @@ func gravenListStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*String
 	return xs
 }
 
-var gravenTypeNumberToList wire.Type
+var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412}
 
 // Γraven is for the runtime.
 func (*NumberToList) Γraven() *wire.Type {
@@ -3180,7 +3181,7 @@ func gravenListNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Number
 	return xs
 }
 
-var gravenTypeBytesListToNumbers wire.Type
+var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2}
 
 // Γraven is for the runtime.
 func (*BytesListToNumbers) Γraven() *wire.Type {
@@ -3264,7 +3265,7 @@ func gravenListBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeMessageToString wire.Type
+var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*MessageToString) Γraven() *wire.Type {
@@ -3346,7 +3347,7 @@ func gravenListMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mes
 	return xs
 }
 
-var gravenTypeMessageToGroup wire.Type
+var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*MessageToGroup) Γraven() *wire.Type {
@@ -3432,7 +3433,7 @@ func gravenListMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mess
 	return xs
 }
 
-var gravenTypeMessageChanged wire.Type
+var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*MessageChanged) Γraven() *wire.Type {
@@ -3518,7 +3519,7 @@ func gravenListMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mess
 	return xs
 }
 
-var gravenTypeMessageToList wire.Type
+var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*MessageToList) Γraven() *wire.Type {
@@ -3552,8 +3553,8 @@ func gravenPutMessageToList(e *wire.Encoder, tail uint, xs []*MessageToList, roo
 			x = new(MessageToList)
 		}
 		b.Bits(row, gravenBitsMessageToList(x))
-		if len(x.A) != 0 {
-			tail = gravenPutLeaf(e, tail, x.A, false)
+		if v := x.A; len(v) != 0 {
+			tail = gravenPutLeaf(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -3604,7 +3605,7 @@ func gravenListMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Messa
 	return xs
 }
 
-var gravenTypeMessageToInline wire.Type
+var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc}
 
 // Γraven is for the runtime.
 func (*MessageToInline) Γraven() *wire.Type {
@@ -3690,7 +3691,7 @@ func gravenListMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mes
 	return xs
 }
 
-var gravenTypeListToMap wire.Type
+var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapListToMap_1 wire.MapInfo
 
@@ -3777,7 +3778,7 @@ func gravenListListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListToMap
 	return xs
 }
 
-var gravenTypeMapKeyWidened wire.Type
+var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapKeyWidened_1 wire.MapInfo
 
@@ -3864,7 +3865,7 @@ func gravenListMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKe
 	return xs
 }
 
-var gravenTypeMapKeySign wire.Type
+var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapKeySign_1 wire.MapInfo
 
@@ -3951,7 +3952,7 @@ func gravenListMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeySi
 	return xs
 }
 
-var gravenTypeMapKeyKind wire.Type
+var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapKeyKind_1 wire.MapInfo
 
@@ -4038,7 +4039,7 @@ func gravenListMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyKi
 	return xs
 }
 
-var gravenTypeMapKeyNarrowed wire.Type
+var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapKeyNarrowed_1 wire.MapInfo
 
@@ -4125,7 +4126,7 @@ func gravenListMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapK
 	return xs
 }
 
-var gravenTypeMapValueWidened wire.Type
+var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapValueWidened_1 wire.MapInfo
 
@@ -4212,7 +4213,7 @@ func gravenListMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 	return xs
 }
 
-var gravenTypeMapValueMessage wire.Type
+var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapValueMessage_1 wire.MapInfo
 
@@ -4299,7 +4300,7 @@ func gravenListMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 	return xs
 }
 
-var gravenTypeMapValueKind wire.Type
+var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0}
 
 var gravenMapMapValueKind_1 wire.MapInfo
 
@@ -4386,7 +4387,7 @@ func gravenListMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapVal
 	return xs
 }
 
-var gravenTypeIntoOneof wire.Type
+var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40}
 
 var gravenKeyIntoOneof_A wire.Key
 
@@ -4491,7 +4492,7 @@ func gravenListIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*IntoOneof
 	return xs
 }
 
-var gravenTypeAloneIntoOneof wire.Type
+var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40}
 
 var gravenKeyAloneIntoOneof_A wire.Key
 
@@ -4596,7 +4597,7 @@ func gravenListAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Alon
 	return xs
 }
 
-var gravenTypePresenceAdded wire.Type
+var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1}
 
 // Γraven is for the runtime.
 func (*PresenceAdded) Γraven() *wire.Type {
@@ -4687,7 +4688,7 @@ func gravenListPresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Prese
 	return xs
 }
 
-var gravenTypeInlineSameSize wire.Type
+var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc}
 
 // Γraven is for the runtime.
 func (*InlineSameSize) Γraven() *wire.Type {
@@ -4773,7 +4774,7 @@ func gravenListInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Inli
 	return xs
 }
 
-var gravenTypeInlineGrown wire.Type
+var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3}
 
 // Γraven is for the runtime.
 func (*InlineGrown) Γraven() *wire.Type {
@@ -4859,7 +4860,7 @@ func gravenListInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineG
 	return xs
 }
 
-var gravenTypeNumberToInline wire.Type
+var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4}
 
 // Γraven is for the runtime.
 func (*NumberToInline) Γraven() *wire.Type {
@@ -4945,7 +4946,7 @@ func gravenListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Numb
 	return xs
 }
 
-var gravenTypeListNumberToInline wire.Type
+var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412}
 
 // Γraven is for the runtime.
 func (*ListNumberToInline) Γraven() *wire.Type {
@@ -5029,7 +5030,7 @@ func gravenListListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeToExtension wire.Type
+var gravenTypeToExtension = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*ToExtension) Γraven() *wire.Type {
@@ -5111,7 +5112,7 @@ func gravenListToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ToExten
 	return xs
 }
 
-var gravenTypeRequiredAdded wire.Type
+var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40}
 
 // Γraven is for the runtime.
 func (*RequiredAdded) Γraven() *wire.Type {
@@ -5198,7 +5199,7 @@ func gravenListRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Requi
 	return xs
 }
 
-var gravenTypeUTF8Added wire.Type
+var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*UTF8Added) Γraven() *wire.Type {
@@ -5280,7 +5281,7 @@ func gravenListUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UTF8Added
 	return xs
 }
 
-var gravenTypeReused wire.Type
+var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2}
 
 // Γraven is for the runtime.
 func (*Reused) Γraven() *wire.Type {
@@ -5364,7 +5365,7 @@ func gravenListReused(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reused {
 	return xs
 }
 
-var gravenTypeWide wire.Type
+var gravenTypeWide = wire.Type{Shape: 0xf65c3fac}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
@@ -5669,7 +5670,7 @@ func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
 	return xs
 }
 
-var gravenTypeInList wire.Type
+var gravenTypeInList = wire.Type{Shape: 0x47758298}
 
 // Γraven is for the runtime.
 func (*InList) Γraven() *wire.Type {
@@ -5765,256 +5766,256 @@ func gravenPutInList(e *wire.Encoder, tail uint, xs []*InList, root bool) uint {
 			x = new(InList)
 		}
 		b.Bits(row, gravenBitsInList(x))
-		if len(x.Nothing) != 0 {
-			tail = gravenPutNothing(e, tail, x.Nothing, false)
+		if v := x.Nothing; len(v) != 0 {
+			tail = gravenPutNothing(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
-		if len(x.Added) != 0 {
-			tail = gravenPutAdded(e, tail, x.Added, false)
+		if v := x.Added; len(v) != 0 {
+			tail = gravenPutAdded(e, tail, v, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.AddedLarge) != 0 {
-			tail = gravenPutAddedLarge(e, tail, x.AddedLarge, false)
+		if v := x.AddedLarge; len(v) != 0 {
+			tail = gravenPutAddedLarge(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Deleted) != 0 {
-			tail = gravenPutDeleted(e, tail, x.Deleted, false)
+		if v := x.Deleted; len(v) != 0 {
+			tail = gravenPutDeleted(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		if len(x.Renamed) != 0 {
-			tail = gravenPutRenamed(e, tail, x.Renamed, false)
+		if v := x.Renamed; len(v) != 0 {
+			tail = gravenPutRenamed(e, tail, v, false)
 		}
 		out.End(row, o[4], tail-b.Tail)
-		if len(x.DeepAdded) != 0 {
-			tail = gravenPutDeepAdded(e, tail, x.DeepAdded, false)
+		if v := x.DeepAdded; len(v) != 0 {
+			tail = gravenPutDeepAdded(e, tail, v, false)
 		}
 		out.End(row, o[5], tail-b.Tail)
-		if len(x.MemberAdded) != 0 {
-			tail = gravenPutMemberAdded(e, tail, x.MemberAdded, false)
+		if v := x.MemberAdded; len(v) != 0 {
+			tail = gravenPutMemberAdded(e, tail, v, false)
 		}
 		out.End(row, o[6], tail-b.Tail)
-		if len(x.Widened) != 0 {
-			tail = gravenPutWidened(e, tail, x.Widened, false)
+		if v := x.Widened; len(v) != 0 {
+			tail = gravenPutWidened(e, tail, v, false)
 		}
 		out.End(row, o[7], tail-b.Tail)
-		if len(x.WidenedUnsigned) != 0 {
-			tail = gravenPutWidenedUnsigned(e, tail, x.WidenedUnsigned, false)
+		if v := x.WidenedUnsigned; len(v) != 0 {
+			tail = gravenPutWidenedUnsigned(e, tail, v, false)
 		}
 		out.End(row, o[8], tail-b.Tail)
-		if len(x.Narrowed) != 0 {
-			tail = gravenPutNarrowed(e, tail, x.Narrowed, false)
+		if v := x.Narrowed; len(v) != 0 {
+			tail = gravenPutNarrowed(e, tail, v, false)
 		}
 		out.End(row, o[9], tail-b.Tail)
-		if len(x.ZigzagToPlain) != 0 {
-			tail = gravenPutZigzagToPlain(e, tail, x.ZigzagToPlain, false)
+		if v := x.ZigzagToPlain; len(v) != 0 {
+			tail = gravenPutZigzagToPlain(e, tail, v, false)
 		}
 		out.End(row, o[10], tail-b.Tail)
-		if len(x.VarintToFixed) != 0 {
-			tail = gravenPutVarintToFixed(e, tail, x.VarintToFixed, false)
+		if v := x.VarintToFixed; len(v) != 0 {
+			tail = gravenPutVarintToFixed(e, tail, v, false)
 		}
 		out.End(row, o[11], tail-b.Tail)
-		if len(x.SignFlipped) != 0 {
-			tail = gravenPutSignFlipped(e, tail, x.SignFlipped, false)
+		if v := x.SignFlipped; len(v) != 0 {
+			tail = gravenPutSignFlipped(e, tail, v, false)
 		}
 		out.End(row, o[12], tail-b.Tail)
-		if len(x.SignWidened) != 0 {
-			tail = gravenPutSignWidened(e, tail, x.SignWidened, false)
+		if v := x.SignWidened; len(v) != 0 {
+			tail = gravenPutSignWidened(e, tail, v, false)
 		}
 		out.End(row, o[13], tail-b.Tail)
-		if len(x.BoolToNumber) != 0 {
-			tail = gravenPutBoolToNumber(e, tail, x.BoolToNumber, false)
+		if v := x.BoolToNumber; len(v) != 0 {
+			tail = gravenPutBoolToNumber(e, tail, v, false)
 		}
 		out.End(row, o[14], tail-b.Tail)
-		if len(x.NumberToBool) != 0 {
-			tail = gravenPutNumberToBool(e, tail, x.NumberToBool, false)
+		if v := x.NumberToBool; len(v) != 0 {
+			tail = gravenPutNumberToBool(e, tail, v, false)
 		}
 		out.End(row, o[15], tail-b.Tail)
-		if len(x.EnumToNumber) != 0 {
-			tail = gravenPutEnumToNumber(e, tail, x.EnumToNumber, false)
+		if v := x.EnumToNumber; len(v) != 0 {
+			tail = gravenPutEnumToNumber(e, tail, v, false)
 		}
 		out.End(row, o[16], tail-b.Tail)
-		if len(x.EnumToWide) != 0 {
-			tail = gravenPutEnumToWide(e, tail, x.EnumToWide, false)
+		if v := x.EnumToWide; len(v) != 0 {
+			tail = gravenPutEnumToWide(e, tail, v, false)
 		}
 		out.End(row, o[17], tail-b.Tail)
-		if len(x.EnumChanged) != 0 {
-			tail = gravenPutEnumChanged(e, tail, x.EnumChanged, false)
+		if v := x.EnumChanged; len(v) != 0 {
+			tail = gravenPutEnumChanged(e, tail, v, false)
 		}
 		out.End(row, o[18], tail-b.Tail)
-		if len(x.NarrowAdded) != 0 {
-			tail = gravenPutNarrowAdded(e, tail, x.NarrowAdded, false)
+		if v := x.NarrowAdded; len(v) != 0 {
+			tail = gravenPutNarrowAdded(e, tail, v, false)
 		}
 		out.End(row, o[19], tail-b.Tail)
-		if len(x.NarrowRemoved) != 0 {
-			tail = gravenPutNarrowRemoved(e, tail, x.NarrowRemoved, false)
+		if v := x.NarrowRemoved; len(v) != 0 {
+			tail = gravenPutNarrowRemoved(e, tail, v, false)
 		}
 		out.End(row, o[20], tail-b.Tail)
-		if len(x.NarrowWidened) != 0 {
-			tail = gravenPutNarrowWidened(e, tail, x.NarrowWidened, false)
+		if v := x.NarrowWidened; len(v) != 0 {
+			tail = gravenPutNarrowWidened(e, tail, v, false)
 		}
 		out.End(row, o[21], tail-b.Tail)
-		if len(x.NarrowSign) != 0 {
-			tail = gravenPutNarrowSign(e, tail, x.NarrowSign, false)
+		if v := x.NarrowSign; len(v) != 0 {
+			tail = gravenPutNarrowSign(e, tail, v, false)
 		}
 		out.End(row, o[22], tail-b.Tail)
-		if len(x.ListWidened) != 0 {
-			tail = gravenPutListWidened(e, tail, x.ListWidened, false)
+		if v := x.ListWidened; len(v) != 0 {
+			tail = gravenPutListWidened(e, tail, v, false)
 		}
 		out.End(row, o[23], tail-b.Tail)
-		if len(x.ListNarrowed) != 0 {
-			tail = gravenPutListNarrowed(e, tail, x.ListNarrowed, false)
+		if v := x.ListNarrowed; len(v) != 0 {
+			tail = gravenPutListNarrowed(e, tail, v, false)
 		}
 		out.End(row, o[24], tail-b.Tail)
-		if len(x.ListNumberToBool) != 0 {
-			tail = gravenPutListNumberToBool(e, tail, x.ListNumberToBool, false)
+		if v := x.ListNumberToBool; len(v) != 0 {
+			tail = gravenPutListNumberToBool(e, tail, v, false)
 		}
 		out.End(row, o[25], tail-b.Tail)
-		if len(x.ListByteToBool) != 0 {
-			tail = gravenPutListByteToBool(e, tail, x.ListByteToBool, false)
+		if v := x.ListByteToBool; len(v) != 0 {
+			tail = gravenPutListByteToBool(e, tail, v, false)
 		}
 		out.End(row, o[26], tail-b.Tail)
-		if len(x.ListNarrowAdded) != 0 {
-			tail = gravenPutListNarrowAdded(e, tail, x.ListNarrowAdded, false)
+		if v := x.ListNarrowAdded; len(v) != 0 {
+			tail = gravenPutListNarrowAdded(e, tail, v, false)
 		}
 		out.End(row, o[27], tail-b.Tail)
-		if len(x.FloatToNumber) != 0 {
-			tail = gravenPutFloatToNumber(e, tail, x.FloatToNumber, false)
+		if v := x.FloatToNumber; len(v) != 0 {
+			tail = gravenPutFloatToNumber(e, tail, v, false)
 		}
 		out.End(row, o[28], tail-b.Tail)
-		if len(x.FloatToDouble) != 0 {
-			tail = gravenPutFloatToDouble(e, tail, x.FloatToDouble, false)
+		if v := x.FloatToDouble; len(v) != 0 {
+			tail = gravenPutFloatToDouble(e, tail, v, false)
 		}
 		out.End(row, o[29], tail-b.Tail)
-		if len(x.DoubleToNumber) != 0 {
-			tail = gravenPutDoubleToNumber(e, tail, x.DoubleToNumber, false)
+		if v := x.DoubleToNumber; len(v) != 0 {
+			tail = gravenPutDoubleToNumber(e, tail, v, false)
 		}
 		out.End(row, o[30], tail-b.Tail)
-		if len(x.ListFloatToNumber) != 0 {
-			tail = gravenPutListFloatToNumber(e, tail, x.ListFloatToNumber, false)
+		if v := x.ListFloatToNumber; len(v) != 0 {
+			tail = gravenPutListFloatToNumber(e, tail, v, false)
 		}
 		out.End(row, o[31], tail-b.Tail)
-		if len(x.StringToBytes) != 0 {
-			tail = gravenPutStringToBytes(e, tail, x.StringToBytes, false)
+		if v := x.StringToBytes; len(v) != 0 {
+			tail = gravenPutStringToBytes(e, tail, v, false)
 		}
 		out.End(row, o[32], tail-b.Tail)
-		if len(x.ListStringToBytes) != 0 {
-			tail = gravenPutListStringToBytes(e, tail, x.ListStringToBytes, false)
+		if v := x.ListStringToBytes; len(v) != 0 {
+			tail = gravenPutListStringToBytes(e, tail, v, false)
 		}
 		out.End(row, o[33], tail-b.Tail)
-		if len(x.StringToNumber) != 0 {
-			tail = gravenPutStringToNumber(e, tail, x.StringToNumber, false)
+		if v := x.StringToNumber; len(v) != 0 {
+			tail = gravenPutStringToNumber(e, tail, v, false)
 		}
 		out.End(row, o[34], tail-b.Tail)
-		if len(x.StringToList) != 0 {
-			tail = gravenPutStringToList(e, tail, x.StringToList, false)
+		if v := x.StringToList; len(v) != 0 {
+			tail = gravenPutStringToList(e, tail, v, false)
 		}
 		out.End(row, o[35], tail-b.Tail)
-		if len(x.NumberToList) != 0 {
-			tail = gravenPutNumberToList(e, tail, x.NumberToList, false)
+		if v := x.NumberToList; len(v) != 0 {
+			tail = gravenPutNumberToList(e, tail, v, false)
 		}
 		out.End(row, o[36], tail-b.Tail)
-		if len(x.BytesListToNumbers) != 0 {
-			tail = gravenPutBytesListToNumbers(e, tail, x.BytesListToNumbers, false)
+		if v := x.BytesListToNumbers; len(v) != 0 {
+			tail = gravenPutBytesListToNumbers(e, tail, v, false)
 		}
 		out.End(row, o[37], tail-b.Tail)
-		if len(x.MessageToString) != 0 {
-			tail = gravenPutMessageToString(e, tail, x.MessageToString, false)
+		if v := x.MessageToString; len(v) != 0 {
+			tail = gravenPutMessageToString(e, tail, v, false)
 		}
 		out.End(row, o[38], tail-b.Tail)
-		if len(x.MessageToGroup) != 0 {
-			tail = gravenPutMessageToGroup(e, tail, x.MessageToGroup, false)
+		if v := x.MessageToGroup; len(v) != 0 {
+			tail = gravenPutMessageToGroup(e, tail, v, false)
 		}
 		out.End(row, o[39], tail-b.Tail)
-		if len(x.MessageChanged) != 0 {
-			tail = gravenPutMessageChanged(e, tail, x.MessageChanged, false)
+		if v := x.MessageChanged; len(v) != 0 {
+			tail = gravenPutMessageChanged(e, tail, v, false)
 		}
 		out.End(row, o[40], tail-b.Tail)
-		if len(x.MessageToList) != 0 {
-			tail = gravenPutMessageToList(e, tail, x.MessageToList, false)
+		if v := x.MessageToList; len(v) != 0 {
+			tail = gravenPutMessageToList(e, tail, v, false)
 		}
 		out.End(row, o[41], tail-b.Tail)
-		if len(x.MessageToInline) != 0 {
-			tail = gravenPutMessageToInline(e, tail, x.MessageToInline, false)
+		if v := x.MessageToInline; len(v) != 0 {
+			tail = gravenPutMessageToInline(e, tail, v, false)
 		}
 		out.End(row, o[42], tail-b.Tail)
-		if len(x.ListToMap) != 0 {
-			tail = gravenPutListToMap(e, tail, x.ListToMap, false)
+		if v := x.ListToMap; len(v) != 0 {
+			tail = gravenPutListToMap(e, tail, v, false)
 		}
 		out.End(row, o[43], tail-b.Tail)
-		if len(x.MapKeyWidened) != 0 {
-			tail = gravenPutMapKeyWidened(e, tail, x.MapKeyWidened, false)
+		if v := x.MapKeyWidened; len(v) != 0 {
+			tail = gravenPutMapKeyWidened(e, tail, v, false)
 		}
 		out.End(row, o[44], tail-b.Tail)
-		if len(x.MapKeySign) != 0 {
-			tail = gravenPutMapKeySign(e, tail, x.MapKeySign, false)
+		if v := x.MapKeySign; len(v) != 0 {
+			tail = gravenPutMapKeySign(e, tail, v, false)
 		}
 		out.End(row, o[45], tail-b.Tail)
-		if len(x.MapKeyKind) != 0 {
-			tail = gravenPutMapKeyKind(e, tail, x.MapKeyKind, false)
+		if v := x.MapKeyKind; len(v) != 0 {
+			tail = gravenPutMapKeyKind(e, tail, v, false)
 		}
 		out.End(row, o[46], tail-b.Tail)
-		if len(x.MapKeyNarrowed) != 0 {
-			tail = gravenPutMapKeyNarrowed(e, tail, x.MapKeyNarrowed, false)
+		if v := x.MapKeyNarrowed; len(v) != 0 {
+			tail = gravenPutMapKeyNarrowed(e, tail, v, false)
 		}
 		out.End(row, o[47], tail-b.Tail)
-		if len(x.MapValueWidened) != 0 {
-			tail = gravenPutMapValueWidened(e, tail, x.MapValueWidened, false)
+		if v := x.MapValueWidened; len(v) != 0 {
+			tail = gravenPutMapValueWidened(e, tail, v, false)
 		}
 		out.End(row, o[48], tail-b.Tail)
-		if len(x.MapValueMessage) != 0 {
-			tail = gravenPutMapValueMessage(e, tail, x.MapValueMessage, false)
+		if v := x.MapValueMessage; len(v) != 0 {
+			tail = gravenPutMapValueMessage(e, tail, v, false)
 		}
 		out.End(row, o[49], tail-b.Tail)
-		if len(x.MapValueKind) != 0 {
-			tail = gravenPutMapValueKind(e, tail, x.MapValueKind, false)
+		if v := x.MapValueKind; len(v) != 0 {
+			tail = gravenPutMapValueKind(e, tail, v, false)
 		}
 		out.End(row, o[50], tail-b.Tail)
-		if len(x.IntoOneof) != 0 {
-			tail = gravenPutIntoOneof(e, tail, x.IntoOneof, false)
+		if v := x.IntoOneof; len(v) != 0 {
+			tail = gravenPutIntoOneof(e, tail, v, false)
 		}
 		out.End(row, o[51], tail-b.Tail)
-		if len(x.AloneIntoOneof) != 0 {
-			tail = gravenPutAloneIntoOneof(e, tail, x.AloneIntoOneof, false)
+		if v := x.AloneIntoOneof; len(v) != 0 {
+			tail = gravenPutAloneIntoOneof(e, tail, v, false)
 		}
 		out.End(row, o[52], tail-b.Tail)
-		if len(x.PresenceAdded) != 0 {
-			tail = gravenPutPresenceAdded(e, tail, x.PresenceAdded, false)
+		if v := x.PresenceAdded; len(v) != 0 {
+			tail = gravenPutPresenceAdded(e, tail, v, false)
 		}
 		out.End(row, o[53], tail-b.Tail)
-		if len(x.InlineSameSize) != 0 {
-			tail = gravenPutInlineSameSize(e, tail, x.InlineSameSize, false)
+		if v := x.InlineSameSize; len(v) != 0 {
+			tail = gravenPutInlineSameSize(e, tail, v, false)
 		}
 		out.End(row, o[54], tail-b.Tail)
-		if len(x.InlineGrown) != 0 {
-			tail = gravenPutInlineGrown(e, tail, x.InlineGrown, false)
+		if v := x.InlineGrown; len(v) != 0 {
+			tail = gravenPutInlineGrown(e, tail, v, false)
 		}
 		out.End(row, o[55], tail-b.Tail)
-		if len(x.NumberToInline) != 0 {
-			tail = gravenPutNumberToInline(e, tail, x.NumberToInline, false)
+		if v := x.NumberToInline; len(v) != 0 {
+			tail = gravenPutNumberToInline(e, tail, v, false)
 		}
 		out.End(row, o[56], tail-b.Tail)
-		if len(x.ListNumberToInline) != 0 {
-			tail = gravenPutListNumberToInline(e, tail, x.ListNumberToInline, false)
+		if v := x.ListNumberToInline; len(v) != 0 {
+			tail = gravenPutListNumberToInline(e, tail, v, false)
 		}
 		out.End(row, o[57], tail-b.Tail)
-		if len(x.ToExtension) != 0 {
-			tail = gravenPutToExtension(e, tail, x.ToExtension, false)
+		if v := x.ToExtension; len(v) != 0 {
+			tail = gravenPutToExtension(e, tail, v, false)
 		}
 		out.End(row, o[58], tail-b.Tail)
-		if len(x.RequiredAdded) != 0 {
-			tail = gravenPutRequiredAdded(e, tail, x.RequiredAdded, false)
+		if v := x.RequiredAdded; len(v) != 0 {
+			tail = gravenPutRequiredAdded(e, tail, v, false)
 		}
 		out.End(row, o[59], tail-b.Tail)
-		if len(x.Utf8Added) != 0 {
-			tail = gravenPutUTF8Added(e, tail, x.Utf8Added, false)
+		if v := x.Utf8Added; len(v) != 0 {
+			tail = gravenPutUTF8Added(e, tail, v, false)
 		}
 		out.End(row, o[60], tail-b.Tail)
-		if len(x.Reused) != 0 {
-			tail = gravenPutReused(e, tail, x.Reused, false)
+		if v := x.Reused; len(v) != 0 {
+			tail = gravenPutReused(e, tail, v, false)
 		}
 		out.End(row, o[61], tail-b.Tail)
-		if len(x.Wide) != 0 {
-			tail = gravenPutWide(e, tail, x.Wide, false)
+		if v := x.Wide; len(v) != 0 {
+			tail = gravenPutWide(e, tail, v, false)
 		}
 		out.End(row, o[62], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -6251,7 +6252,7 @@ func gravenListInList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InList {
 	return xs
 }
 
-var gravenTypeInMap wire.Type
+var gravenTypeInMap = wire.Type{Shape: 0x47758298}
 
 var gravenMapInMap_1 wire.MapInfo
 
@@ -6834,7 +6835,7 @@ func gravenListInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InMap {
 	return xs
 }
 
-var gravenTypeLeaf wire.Type
+var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40}
 
 // Γraven is for the runtime.
 func (*Leaf) Γraven() *wire.Type {
@@ -6919,7 +6920,7 @@ func gravenListLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Leaf {
 	return xs
 }
 
-var gravenTypeBough wire.Type
+var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f}
 
 // Γraven is for the runtime.
 func (*Bough) Γraven() *wire.Type {
@@ -7007,7 +7008,7 @@ func gravenListBough(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Bough {
 	return xs
 }
 
-var gravenTypePair wire.Type
+var gravenTypePair = wire.Type{Shape: 0x0e98bc40}
 
 // Γraven is for the runtime.
 func (*Pair) Γraven() *wire.Type {
@@ -7092,7 +7093,7 @@ func gravenListPair(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Pair {
 	return xs
 }
 
-var gravenTypePlain wire.Type
+var gravenTypePlain = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*Plain) Γraven() *wire.Type {
@@ -7176,7 +7177,7 @@ func gravenListPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Plain {
 	return xs
 }
 
-var gravenTypePoint wire.Type
+var gravenTypePoint = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
@@ -7260,7 +7261,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeMixed wire.Type
+var gravenTypeMixed = wire.Type{Shape: 0x6757ed72}
 
 // Γraven is for the runtime.
 func (*Mixed) Γraven() *wire.Type {
@@ -7344,7 +7345,7 @@ func gravenUnpackMixed(d *wire.Decoder, p wire.Packed, x *Mixed) *Mixed {
 	return x
 }
 
-var gravenTypeSpace wire.Type
+var gravenTypeSpace = wire.Type{Shape: 0x6383d18f}
 
 // Γraven is for the runtime.
 func (*Space) Γraven() *wire.Type {
@@ -7433,7 +7434,7 @@ func gravenUnpackSpace(d *wire.Decoder, p wire.Packed, x *Space) *Space {
 	return x
 }
 
-var gravenTypeTwo wire.Type
+var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd}
 
 // Γraven is for the runtime.
 func (*Two) Γraven() *wire.Type {
@@ -7521,7 +7522,7 @@ func gravenUnpackTwo(d *wire.Decoder, p wire.Packed, x *Two) *Two {
 	return x
 }
 
-var gravenTypeFour wire.Type
+var gravenTypeFour = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*Four) Γraven() *wire.Type {

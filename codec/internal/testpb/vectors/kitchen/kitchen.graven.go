@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeScalars wire.Type
+var gravenTypeScalars = wire.Type{Shape: 0xddd8c897}
 
 // Γraven is for the runtime.
 func (*Scalars) Γraven() *wire.Type {
@@ -145,7 +146,7 @@ func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
 	return xs
 }
 
-var gravenTypeOptionals wire.Type
+var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee}
 
 // Γraven is for the runtime.
 func (*Optionals) Γraven() *wire.Type {
@@ -277,7 +278,7 @@ func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals
 	return xs
 }
 
-var gravenTypeRepeateds wire.Type
+var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb}
 
 // Γraven is for the runtime.
 func (*Repeateds) Γraven() *wire.Type {
@@ -342,12 +343,12 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		out.End(row, o[8], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.F16)
 		out.End(row, o[9], tail-b.Tail)
-		if len(x.F17) != 0 {
-			tail = gravenPutScalars(e, tail, x.F17, false)
+		if v := x.F17; len(v) != 0 {
+			tail = gravenPutScalars(e, tail, v, false)
 		}
 		out.End(row, o[10], tail-b.Tail)
-		if len(x.F18) != 0 {
-			tail = gravenPutEmpty(e, tail, x.F18, false)
+		if v := x.F18; len(v) != 0 {
+			tail = gravenPutEmpty(e, tail, v, false)
 		}
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -431,7 +432,7 @@ func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds
 	return xs
 }
 
-var gravenTypeMaps wire.Type
+var gravenTypeMaps = wire.Type{Shape: 0x27c46021}
 
 var gravenMapMaps_1 wire.MapInfo
 
@@ -558,7 +559,7 @@ func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
 	return xs
 }
 
-var gravenTypeEmpty wire.Type
+var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*Empty) Γraven() *wire.Type {
@@ -630,7 +631,7 @@ func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
 	return xs
 }
 
-var gravenTypeNode wire.Type
+var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0}
 
 // Γraven is for the runtime.
 func (*Node) Γraven() *wire.Type {
@@ -677,8 +678,8 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 			tail = gravenPutNode(e, tail, []*Node{v}, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Children) != 0 {
-			tail = gravenPutNode(e, tail, x.Children, false)
+		if v := x.Children; len(v) != 0 {
+			tail = gravenPutNode(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -736,7 +737,7 @@ func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
 	return xs
 }
 
-var gravenTypeChoice wire.Type
+var gravenTypeChoice = wire.Type{Shape: 0xec2b941e}
 
 var gravenKeyChoice_Flag wire.Key
 
@@ -912,7 +913,7 @@ func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
 	return xs
 }
 
-var gravenTypeNarrow wire.Type
+var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1}
 
 // Γraven is for the runtime.
 func (*Narrow) Γraven() *wire.Type {
@@ -1026,7 +1027,7 @@ func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
 	return xs
 }
 
-var gravenTypePoint wire.Type
+var gravenTypePoint = wire.Type{Shape: 0xc060f50c}
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
@@ -1110,7 +1111,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeTriangle wire.Type
+var gravenTypeTriangle = wire.Type{Shape: 0xf5207984}
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
@@ -1226,7 +1227,7 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 	return x
 }
 
-var gravenTypeMesh wire.Type
+var gravenTypeMesh = wire.Type{Shape: 0xae749c4c}
 
 var gravenMapMesh_3 wire.MapInfo
 
@@ -1327,7 +1328,7 @@ func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
 	return xs
 }
 
-var gravenTypeSparse wire.Type
+var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac}
 
 // Γraven is for the runtime.
 func (*Sparse) Γraven() *wire.Type {
@@ -1430,7 +1431,7 @@ func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
 	return xs
 }
 
-var gravenTypeWide wire.Type
+var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
@@ -1499,8 +1500,8 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 			tail = gravenPutWide(e, tail, []*Wide{v}, false)
 		}
 		out.End(row, o[13], tail-b.Tail)
-		if len(x.Kids) != 0 {
-			tail = gravenPutWide(e, tail, x.Kids, false)
+		if v := x.Kids; len(v) != 0 {
+			tail = gravenPutWide(e, tail, v, false)
 		}
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeRecord wire.Type
+var gravenTypeRecord = wire.Type{Shape: 0x987de6cb}
 
 // Γraven is for the runtime.
 func (*Record) Γraven() *wire.Type {
@@ -65,8 +66,8 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 			tail = gravenPutRecord_Detail(e, tail, []*Record_Detail{v}, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
-		if len(x.Item) != 0 {
-			tail = gravenPutRecord_Item(e, tail, x.Item, false)
+		if v := x.Item; len(v) != 0 {
+			tail = gravenPutRecord_Item(e, tail, v, false)
 		}
 		out.End(row, o[4], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.PackedNot)
@@ -146,7 +147,7 @@ func gravenListRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record {
 	return xs
 }
 
-var gravenTypeRecord_Detail wire.Type
+var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01}
 
 // Γraven is for the runtime.
 func (*Record_Detail) Γraven() *wire.Type {
@@ -232,7 +233,7 @@ func gravenListRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Recor
 	return xs
 }
 
-var gravenTypeRecord_Item wire.Type
+var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*Record_Item) Γraven() *wire.Type {

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAccount wire.Type
+var gravenTypeAccount = wire.Type{Shape: 0x011f58ad}
 
 // Γraven is for the runtime.
 func (*Account) Γraven() *wire.Type {
@@ -118,7 +119,7 @@ func gravenListAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Account {
 	return xs
 }
 
-var gravenTypeTransaction wire.Type
+var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
@@ -165,8 +166,8 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[2], tail-b.Tail)
 		tail = e.String(tail, x.Currency)
 		out.End(row, o[3], tail-b.Tail)
-		if len(x.Entries) != 0 {
-			tail = gravenPutEntry(e, tail, x.Entries, false)
+		if v := x.Entries; len(v) != 0 {
+			tail = gravenPutEntry(e, tail, v, false)
 		}
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -223,7 +224,7 @@ func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transac
 	return xs
 }
 
-var gravenTypeEntry wire.Type
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
@@ -315,7 +316,7 @@ func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
 	return xs
 }
 
-var gravenTypeReceipt wire.Type
+var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1}
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
@@ -361,8 +362,8 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 			tail = e.Message(tail, v)
 		}
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Balances) != 0 {
-			tail = gravenPutBalance(e, tail, x.Balances, false)
+		if v := x.Balances; len(v) != 0 {
+			tail = gravenPutBalance(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -419,7 +420,7 @@ func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
 	return xs
 }
 
-var gravenTypeBalance wire.Type
+var gravenTypeBalance = wire.Type{Shape: 0xc060f50c}
 
 // Γraven is for the runtime.
 func (*Balance) Γraven() *wire.Type {
@@ -503,7 +504,7 @@ func gravenListBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Balance {
 	return xs
 }
 
-var gravenTypeOverdraft wire.Type
+var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0}
 
 // Γraven is for the runtime.
 func (*Overdraft) Γraven() *wire.Type {
@@ -593,7 +594,7 @@ func gravenListOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Overdraft
 	return xs
 }
 
-var gravenTypeOpenAccountRequest wire.Type
+var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0}
 
 // Γraven is for the runtime.
 func (*OpenAccountRequest) Γraven() *wire.Type {
@@ -682,7 +683,7 @@ func gravenListOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeOpenAccountResponse wire.Type
+var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*OpenAccountResponse) Γraven() *wire.Type {
@@ -768,7 +769,7 @@ func gravenListOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []
 	return xs
 }
 
-var gravenTypeGetAccountRequest wire.Type
+var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*GetAccountRequest) Γraven() *wire.Type {
@@ -849,7 +850,7 @@ func gravenListGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*G
 	return xs
 }
 
-var gravenTypeGetAccountResponse wire.Type
+var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*GetAccountResponse) Γraven() *wire.Type {
@@ -935,7 +936,7 @@ func gravenListGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeStatementRequest wire.Type
+var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1}
 
 // Γraven is for the runtime.
 func (*StatementRequest) Γraven() *wire.Type {
@@ -1022,7 +1023,7 @@ func gravenListStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*St
 	return xs
 }
 
-var gravenTypeStatementLine wire.Type
+var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1}
 
 // Γraven is for the runtime.
 func (*StatementLine) Γraven() *wire.Type {
@@ -1114,7 +1115,7 @@ func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*State
 	return xs
 }
 
-var gravenTypeFeedRequest wire.Type
+var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463}
 
 var gravenKeyFeedRequest_Settle wire.Key
 
@@ -1220,7 +1221,7 @@ func gravenListFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedReq
 	return xs
 }
 
-var gravenTypeWatch wire.Type
+var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e}
 
 // Γraven is for the runtime.
 func (*Watch) Γraven() *wire.Type {
@@ -1301,7 +1302,7 @@ func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
 	return xs
 }
 
-var gravenTypeFeedResponse wire.Type
+var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249}
 
 var gravenKeyFeedResponse_Receipt wire.Key
 
@@ -1433,7 +1434,7 @@ func gravenListFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedRe
 	return xs
 }
 
-var gravenTypeRefusal wire.Type
+var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697}
 
 // Γraven is for the runtime.
 func (*Refusal) Γraven() *wire.Type {
