@@ -270,7 +270,8 @@ func sizeNames() []string {
 func (d *document) calls() {
 	d.p("## Remote calls\n")
 	d.p("Unary calls that echo a message, client and server in one process: calls a second, then CPU time and allocations " +
-		"of both sides together for a call. \"floor\" keeps the received bytes and encodes nothing: it is what everything but the codec costs. " +
+		"of both sides together for a call. \"messages\" encodes and decodes on both sides; \"frames\" sends a frame that is there, and " +
+		"verifies and keeps the one that comes. \"floor\" keeps the received bytes and encodes nothing: it is what everything but the codec costs. " +
 		"Ratios of calls a second are to protobuf on the same stack, so more is better.\n")
 	for _, m := range rpc.Messages() {
 		d.p("### %s\n", m.Name)

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeLogs wire.Type
+var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*Logs) Γraven() *wire.Type {
@@ -48,8 +49,8 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 			x = new(Logs)
 		}
 		b.Bits(row, gravenBitsLogs(x))
-		if len(x.Logs) != 0 {
-			tail = gravenPutLog(e, tail, x.Logs, false)
+		if v := x.Logs; len(v) != 0 {
+			tail = gravenPutLog(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -100,7 +101,7 @@ func gravenListLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Logs {
 	return xs
 }
 
-var gravenTypeLog wire.Type
+var gravenTypeLog = wire.Type{Shape: 0x00840d70}
 
 // Γraven is for the runtime.
 func (*Log) Γraven() *wire.Type {
@@ -209,7 +210,7 @@ func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
 	return xs
 }
 
-var gravenTypeAddress wire.Type
+var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b}
 
 // Γraven is for the runtime.
 func (*Address) Γraven() *wire.Type {

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAnyValue wire.Type
+var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a}
 
 var gravenKeyAnyValue_StringValue wire.Key
 
@@ -194,7 +195,7 @@ func gravenListAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AnyValue {
 	return xs
 }
 
-var gravenTypeArrayValue wire.Type
+var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*ArrayValue) Γraven() *wire.Type {
@@ -228,8 +229,8 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 			x = new(ArrayValue)
 		}
 		b.Bits(row, gravenBitsArrayValue(x))
-		if len(x.Values) != 0 {
-			tail = gravenPutAnyValue(e, tail, x.Values, false)
+		if v := x.Values; len(v) != 0 {
+			tail = gravenPutAnyValue(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -280,7 +281,7 @@ func gravenListArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ArrayVal
 	return xs
 }
 
-var gravenTypeKeyValueList wire.Type
+var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*KeyValueList) Γraven() *wire.Type {
@@ -314,8 +315,8 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 			x = new(KeyValueList)
 		}
 		b.Bits(row, gravenBitsKeyValueList(x))
-		if len(x.Values) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Values, false)
+		if v := x.Values; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -366,7 +367,7 @@ func gravenListKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyVal
 	return xs
 }
 
-var gravenTypeKeyValue wire.Type
+var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007}
 
 // Γraven is for the runtime.
 func (*KeyValue) Γraven() *wire.Type {
@@ -459,7 +460,7 @@ func gravenListKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValue {
 	return xs
 }
 
-var gravenTypeInstrumentationScope wire.Type
+var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1}
 
 // Γraven is for the runtime.
 func (*InstrumentationScope) Γraven() *wire.Type {
@@ -500,8 +501,8 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.String(tail, x.Version)
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Attributes) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
+		if v := x.Attributes; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
@@ -556,7 +557,7 @@ func gravenListInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEntityRef wire.Type
+var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e}
 
 // Γraven is for the runtime.
 func (*EntityRef) Γraven() *wire.Type {

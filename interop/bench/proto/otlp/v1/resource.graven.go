@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeResource wire.Type
+var gravenTypeResource = wire.Type{Shape: 0x33d76d23}
 
 // Γraven is for the runtime.
 func (*Resource) Γraven() *wire.Type {
@@ -50,13 +51,13 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 			x = new(Resource)
 		}
 		b.Bits(row, gravenBitsResource(x))
-		if len(x.Attributes) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
+		if v := x.Attributes; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.DroppedAttributesCount))
-		if len(x.EntityRefs) != 0 {
-			tail = gravenPutEntityRef(e, tail, x.EntityRefs, false)
+		if v := x.EntityRefs; len(v) != 0 {
+			tail = gravenPutEntityRef(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)

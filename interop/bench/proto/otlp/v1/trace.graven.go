@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTracesData wire.Type
+var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*TracesData) Γraven() *wire.Type {
@@ -48,8 +49,8 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 			x = new(TracesData)
 		}
 		b.Bits(row, gravenBitsTracesData(x))
-		if len(x.ResourceSpans) != 0 {
-			tail = gravenPutResourceSpans(e, tail, x.ResourceSpans, false)
+		if v := x.ResourceSpans; len(v) != 0 {
+			tail = gravenPutResourceSpans(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -100,7 +101,7 @@ func gravenListTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TracesDa
 	return xs
 }
 
-var gravenTypeResourceSpans wire.Type
+var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164}
 
 // Γraven is for the runtime.
 func (*ResourceSpans) Γraven() *wire.Type {
@@ -140,8 +141,8 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 			tail = gravenPutResource(e, tail, []*Resource{v}, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
-		if len(x.ScopeSpans) != 0 {
-			tail = gravenPutScopeSpans(e, tail, x.ScopeSpans, false)
+		if v := x.ScopeSpans; len(v) != 0 {
+			tail = gravenPutScopeSpans(e, tail, v, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = e.String(tail, x.SchemaUrl)
@@ -198,7 +199,7 @@ func gravenListResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Resou
 	return xs
 }
 
-var gravenTypeScopeSpans wire.Type
+var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164}
 
 // Γraven is for the runtime.
 func (*ScopeSpans) Γraven() *wire.Type {
@@ -238,8 +239,8 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 			tail = gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{v}, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
-		if len(x.Spans) != 0 {
-			tail = gravenPutSpan(e, tail, x.Spans, false)
+		if v := x.Spans; len(v) != 0 {
+			tail = gravenPutSpan(e, tail, v, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = e.String(tail, x.SchemaUrl)
@@ -296,7 +297,7 @@ func gravenListScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ScopeSpa
 	return xs
 }
 
-var gravenTypeSpan wire.Type
+var gravenTypeSpan = wire.Type{Shape: 0x661f5378}
 
 // Γraven is for the runtime.
 func (*Span) Γraven() *wire.Type {
@@ -358,18 +359,18 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 		out.U32(row, o[5], uint32(x.Kind))
 		out.U64(row, o[6], uint64(x.StartTimeUnixNano))
 		out.U64(row, o[7], uint64(x.EndTimeUnixNano))
-		if len(x.Attributes) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
+		if v := x.Attributes; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[8], tail-b.Tail)
 		out.U32(row, o[9], uint32(x.DroppedAttributesCount))
-		if len(x.Events) != 0 {
-			tail = gravenPutSpan_Event(e, tail, x.Events, false)
+		if v := x.Events; len(v) != 0 {
+			tail = gravenPutSpan_Event(e, tail, v, false)
 		}
 		out.End(row, o[10], tail-b.Tail)
 		out.U32(row, o[11], uint32(x.DroppedEventsCount))
-		if len(x.Links) != 0 {
-			tail = gravenPutSpan_Link(e, tail, x.Links, false)
+		if v := x.Links; len(v) != 0 {
+			tail = gravenPutSpan_Link(e, tail, v, false)
 		}
 		out.End(row, o[12], tail-b.Tail)
 		out.U32(row, o[13], uint32(x.DroppedLinksCount))
@@ -453,7 +454,7 @@ func gravenListSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span {
 	return xs
 }
 
-var gravenTypeSpan_Event wire.Type
+var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6}
 
 // Γraven is for the runtime.
 func (*Span_Event) Γraven() *wire.Type {
@@ -493,8 +494,8 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 		out.U64(row, o[0], uint64(x.TimeUnixNano))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[1], tail-b.Tail)
-		if len(x.Attributes) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
+		if v := x.Attributes; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[2], tail-b.Tail)
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
@@ -549,7 +550,7 @@ func gravenListSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Eve
 	return xs
 }
 
-var gravenTypeSpan_Link wire.Type
+var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3}
 
 // Γraven is for the runtime.
 func (*Span_Link) Γraven() *wire.Type {
@@ -594,8 +595,8 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 		out.End(row, o[1], tail-b.Tail)
 		tail = e.String(tail, x.TraceState)
 		out.End(row, o[2], tail-b.Tail)
-		if len(x.Attributes) != 0 {
-			tail = gravenPutKeyValue(e, tail, x.Attributes, false)
+		if v := x.Attributes; len(v) != 0 {
+			tail = gravenPutKeyValue(e, tail, v, false)
 		}
 		out.End(row, o[3], tail-b.Tail)
 		out.U32(row, o[4], uint32(x.DroppedAttributesCount))
@@ -657,7 +658,7 @@ func gravenListSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Link
 	return xs
 }
 
-var gravenTypeStatus wire.Type
+var gravenTypeStatus = wire.Type{Shape: 0x172a6b95}
 
 // Γraven is for the runtime.
 func (*Status) Γraven() *wire.Type {

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeSavedata wire.Type
+var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0}
 
 // Γraven is for the runtime.
 func (*Savedata) Γraven() *wire.Type {
@@ -49,8 +50,8 @@ func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) ui
 			x = new(Savedata)
 		}
 		b.Bits(row, gravenBitsSavedata(x))
-		if len(x.Players) != 0 {
-			tail = gravenPutPlayer(e, tail, x.Players, false)
+		if v := x.Players; len(v) != 0 {
+			tail = gravenPutPlayer(e, tail, v, false)
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -101,7 +102,7 @@ func gravenListSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Savedata {
 	return xs
 }
 
-var gravenTypePlayer wire.Type
+var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17}
 
 // Γraven is for the runtime.
 func (*Player) Γraven() *wire.Type {
@@ -192,12 +193,12 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 		out.F32(row, o[16], x.XpProgress)
 		out.U32(row, o[17], uint32(x.XpTotal))
 		out.U32(row, o[18], uint32(x.XpSeed))
-		if len(x.Inventory) != 0 {
-			tail = gravenPutItem(e, tail, x.Inventory, false)
+		if v := x.Inventory; len(v) != 0 {
+			tail = gravenPutItem(e, tail, v, false)
 		}
 		out.End(row, o[19], tail-b.Tail)
-		if len(x.EnderItems) != 0 {
-			tail = gravenPutItem(e, tail, x.EnderItems, false)
+		if v := x.EnderItems; len(v) != 0 {
+			tail = gravenPutItem(e, tail, v, false)
 		}
 		out.End(row, o[20], tail-b.Tail)
 		if o[21] != 0 {
@@ -319,7 +320,7 @@ func gravenListPlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Player {
 	return xs
 }
 
-var gravenTypeItem wire.Type
+var gravenTypeItem = wire.Type{Shape: 0xe49df3ba}
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {
@@ -409,7 +410,7 @@ func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
 	return xs
 }
 
-var gravenTypeAbilities wire.Type
+var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9}
 
 // Γraven is for the runtime.
 func (*Abilities) Γraven() *wire.Type {
@@ -518,7 +519,7 @@ func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilit
 	return x
 }
 
-var gravenTypeVec3D wire.Type
+var gravenTypeVec3D = wire.Type{Shape: 0x320b760f}
 
 // Γraven is for the runtime.
 func (*Vec3D) Γraven() *wire.Type {
@@ -607,7 +608,7 @@ func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 	return x
 }
 
-var gravenTypeUUID wire.Type
+var gravenTypeUUID = wire.Type{Shape: 0x45223667}
 
 // Γraven is for the runtime.
 func (*UUID) Γraven() *wire.Type {
@@ -701,7 +702,7 @@ func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) *UUID {
 	return x
 }
 
-var gravenTypeVehicle wire.Type
+var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2}
 
 // Γraven is for the runtime.
 func (*Vehicle) Γraven() *wire.Type {
@@ -795,7 +796,7 @@ func gravenListVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Vehicle {
 	return xs
 }
 
-var gravenTypeCreature wire.Type
+var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7}
 
 // Γraven is for the runtime.
 func (*Creature) Γraven() *wire.Type {
@@ -947,7 +948,7 @@ func gravenListCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Creature {
 	return xs
 }
 
-var gravenTypeRecipeBook wire.Type
+var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef}
 
 // Γraven is for the runtime.
 func (*RecipeBook) Γraven() *wire.Type {

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTransaction wire.Type
+var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
@@ -59,8 +60,8 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[2], tail-b.Tail)
 		tail = e.String(tail, x.Currency)
 		out.End(row, o[3], tail-b.Tail)
-		if len(x.Entries) != 0 {
-			tail = gravenPutEntry(e, tail, x.Entries, false)
+		if v := x.Entries; len(v) != 0 {
+			tail = gravenPutEntry(e, tail, v, false)
 		}
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -115,7 +116,7 @@ func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transac
 	return xs
 }
 
-var gravenTypeEntry wire.Type
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
@@ -207,7 +208,7 @@ func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
 	return xs
 }
 
-var gravenTypeFrame wire.Type
+var gravenTypeFrame = wire.Type{Shape: 0xffa5048d}
 
 // Γraven is for the runtime.
 func (*Frame) Γraven() *wire.Type {
@@ -243,8 +244,8 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 		}
 		b.Bits(row, gravenBitsFrame(x))
 		out.U64(row, o[0], uint64(x.Tick))
-		if len(x.Entities) != 0 {
-			tail = gravenPutEntity(e, tail, x.Entities, false)
+		if v := x.Entities; len(v) != 0 {
+			tail = gravenPutEntity(e, tail, v, false)
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -296,7 +297,7 @@ func gravenListFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Frame {
 	return xs
 }
 
-var gravenTypeEntity wire.Type
+var gravenTypeEntity = wire.Type{Shape: 0x9755847b}
 
 // Γraven is for the runtime.
 func (*Entity) Γraven() *wire.Type {
@@ -400,7 +401,7 @@ func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
 	return xs
 }
 
-var gravenTypeVec3 wire.Type
+var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f}
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
@@ -489,7 +490,7 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeTelemetry wire.Type
+var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982}
 
 // Γraven is for the runtime.
 func (*Telemetry) Γraven() *wire.Type {
@@ -585,7 +586,7 @@ func gravenListTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Telemetry
 	return xs
 }
 
-var gravenTypeChunk wire.Type
+var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275}
 
 // Γraven is for the runtime.
 func (*Chunk) Γraven() *wire.Type {
