@@ -68,7 +68,11 @@ func (p *Plan) prepare() {
 		rf := &r.Fields[j]
 		p.Presence[rf.Bit/8] |= 1 << (rf.Bit % 8)
 		c := Check{Mask: 1 << rf.Bit, Bit: rf.Bit, Off: rf.Off, Field: p.Fields[j], Elem: rf.E}
-		if p.Small && !rf.Variable() {
+		switch {
+		case !p.Small || rf.Variable():
+		case rf.Code == Bool:
+			p.Values |= c.Mask << 1
+		default:
 			p.Fixed |= c.Mask
 		}
 		var f *Field

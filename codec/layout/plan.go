@@ -45,7 +45,8 @@ type Plan struct {
 
 	// What one pass of verification needs, beside the stride.
 	Small      bool      // the bits of a row fit in 64
-	Fixed      uint64    // in small rows, the presence bits of slots and bools
+	Fixed      uint64    // in small rows, the presence bits of slots
+	Values     uint64    // and the value bits of bools
 	Spare      byte      // bits that no field uses, in the last byte of the bit area
 	Presence   []byte    // the presence bits, as they stand in a row
 	Checks     []Check   // fields in the row that need more than a look at their bits

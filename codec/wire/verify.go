@@ -157,19 +157,29 @@ func (v *verifier) rows(p *layout.Plan, n uint64, off, end, depth int) error {
 func (v *verifier) smallRows(p *layout.Plan, n, off, tail int, size uint32, depth int) error {
 	r := p.Rows
 	ascii := p.Strings && isASCII(v.msg[tail:tail+int(size)])
-	prev := uint32(0)
 	plain := len(p.Checks) == 0 && len(p.OneofMasks) == 0
-	width := int(r.Fixed(1))
+	prev := uint32(0)
+	if plain && r.BitBytes == 1 && n > 1 && (len(p.Vars) == 0 || ascii && len(p.Vars) == 1) {
+		// All rows but the last, whose end is not stored, in the tightest loop.
+		done, end, ok := v.plainRows(p, n-1, off, size)
+		off += done * int(r.Stride)
+		if !ok {
+			return v.badRow(p, off, end, size)
+		}
+		n, prev = 1, end
+	}
+	width, stride, bytes := int(r.Fixed(1)), int(r.Stride), int(r.BitBytes)
+	spare, fixed, values := p.Spare, p.Fixed, p.Values
 	for left := n; left > 0; left-- {
 		row := v.msg[off : off+width]
 		bits := uint64(row[0])
-		if r.BitBytes > 1 {
-			bits = loadBits(row, int(r.BitBytes))
+		if bytes > 1 {
+			bits = loadBits(row, bytes)
 		}
-		if row[r.BitBytes-1]&p.Spare != 0 {
+		if row[bytes-1]&spare != 0 {
 			return v.malformed(off, "spare bits")
 		}
-		if p.Fixed&^bits != 0 {
+		if fixed&^bits|bits&values&^(bits<<1) != 0 {
 			if err := v.clear(p, row, off); err != nil {
 				return err
 			}
@@ -186,11 +196,11 @@ func (v *verifier) smallRows(p *layout.Plan, n, off, tail int, size uint32, dept
 				e = le.Uint32(v.msg[off+int(c.Off):])
 			}
 			if e < prev || e > size {
-				return v.malformed(off+int(c.Off), "an end outside its block or before the one before it")
+				return v.malformed(off+int(c.Off), endOutside)
 			}
 			if bits&c.Mask == 0 {
 				if e != prev {
-					return v.malformed(off+int(c.Off), "bytes behind a clear bit")
+					return v.malformed(off+int(c.Off), behindClear)
 				}
 				continue
 			}
@@ -201,9 +211,56 @@ func (v *verifier) smallRows(p *layout.Plan, n, off, tail int, size uint32, dept
 			}
 			prev = e
 		}
-		off += int(r.Stride)
+		off += stride
 	}
 	return nil
+}
+
+const (
+	endOutside  = "an end outside its block or before the one before it"
+	behindClear = "bytes behind a clear bit"
+)
+
+// plainRows checks n rows of one byte of bits, of which no field needs a look of its own,
+// with at most one variable field, an ASCII string. It gives how many rows it has
+// checked and where the last of their values ends; if a row needs a closer look, not ok.
+func (v *verifier) plainRows(p *layout.Plan, n, off int, size uint32) (done int, prev uint32, ok bool) {
+	stride, spare, fixed, values := int(p.Rows.Stride), p.Spare, byte(p.Fixed), byte(p.Values)
+	rows := v.msg[off : off+n*stride]
+	if len(p.Vars) == 0 {
+		for i := 0; i < len(rows); i += stride {
+			if bits := rows[i]; bits&spare != 0 || fixed&^bits|bits&values&^(bits<<1) != 0 && v.clear(p, rows[i:i+stride], 0) != nil {
+				return i / stride, 0, false
+			}
+		}
+		return n, 0, true
+	}
+	mask, at := byte(p.Vars[0].Mask), int(p.Vars[0].Off)
+	for i := 0; i < len(rows); i += stride {
+		bits, end := rows[i], le.Uint32(rows[i+at:])
+		if bits&spare != 0 || end < prev || end > size || bits&mask == 0 && end != prev ||
+			fixed&^bits|bits&values&^(bits<<1) != 0 && v.clear(p, rows[i:i+stride], 0) != nil {
+			return i / stride, prev, false
+		}
+		prev = end
+	}
+	return n, prev, true
+}
+
+// badRow says what is wrong with a row that plainRows has stopped at.
+func (v *verifier) badRow(p *layout.Plan, off int, prev, size uint32) error {
+	row := v.msg[off : off+int(p.Rows.Stride)]
+	if row[0]&p.Spare != 0 {
+		return v.malformed(off, "spare bits")
+	}
+	if err := v.clear(p, row, off); err != nil {
+		return err
+	}
+	c := &p.Vars[0]
+	if end := le.Uint32(row[c.Off:]); end < prev || end > size {
+		return v.malformed(off+int(c.Off), endOutside)
+	}
+	return v.malformed(off+int(c.Off), behindClear)
 }
 
 // loadBits reads the bits of a row, at most eight bytes.
@@ -260,14 +317,14 @@ func (v *verifier) wideRows(p *layout.Plan, n, off, tail int, size uint32, depth
 				e = le.Uint32(v.msg[off+int(c.Off):])
 			}
 			if e < prev || e > size {
-				return v.malformed(off+int(c.Off), "an end outside its block or before the one before it")
+				return v.malformed(off+int(c.Off), endOutside)
 			}
 			if has(row, c.Bit) {
 				if err := v.value(p, c, tail+int(prev), tail+int(e), depth); err != nil {
 					return err
 				}
 			} else if e != prev {
-				return v.malformed(off+int(c.Off), "bytes behind a clear bit")
+				return v.malformed(off+int(c.Off), behindClear)
 			}
 			prev = e
 		}
