@@ -26,7 +26,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // 19000 nor 19001.
 func Encode(m proto.Message) ([]byte, error) {
 	r := m.ProtoReflect()
-	body, err := block([]protoreflect.Message{r}, true)
+	return encoder{}.frame(r)
+}
+
+// EncodeFull is Encode without elision: every block has its full shape, as from
+// a writer that fills rows in place.
+func EncodeFull(m proto.Message) ([]byte, error) {
+	return encoder{full: true}.frame(m.ProtoReflect())
+}
+
+// encoder says how to encode.
+type encoder struct{ full bool }
+
+func (e encoder) frame(r protoreflect.Message) ([]byte, error) {
+	body, err := e.block([]protoreflect.Message{r}, true)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +272,7 @@ type cell struct {
 }
 
 // block encodes rows of one message type.
-func block(rows []protoreflect.Message, root bool) ([]byte, error) {
+func (e encoder) block(rows []protoreflect.Message, root bool) ([]byte, error) {
 	md := rows[0].Descriptor()
 	var columns []column
 	for _, fd := range ordered(md) {
@@ -292,7 +305,7 @@ func block(rows []protoreflect.Message, root bool) ([]byte, error) {
 			var err error
 			if c.residue {
 				table[i][j] = cell{has: len(residues[i]) > 0, bytes: residues[i]}
-			} else if table[i][j], err = encodeField(m, c.fd); err != nil {
+			} else if table[i][j], err = e.encodeField(m, c.fd); err != nil {
 				return nil, err
 			}
 			used[j] = used[j] || table[i][j].has
@@ -305,8 +318,8 @@ func block(rows []protoreflect.Message, root bool) ([]byte, error) {
 		}
 	}
 	s := len(shape(columns)) + stride(columns)
-	e := len(shape(some)) + stride(some)
-	if s > 8 && 4*e <= 3*s {
+	short := len(shape(some)) + stride(some)
+	if s > 8 && 4*short <= 3*s && !e.full {
 		for i := range table {
 			var short []cell
 			for j := range columns {
@@ -365,26 +378,26 @@ func layOut(columns []column, table [][]cell, root bool) []byte {
 	return append(b, tail...)
 }
 
-func encodeField(m protoreflect.Message, fd protoreflect.FieldDescriptor) (cell, error) {
+func (e encoder) encodeField(m protoreflect.Message, fd protoreflect.FieldDescriptor) (cell, error) {
 	if !m.Has(fd) {
 		return cell{}, nil
 	}
 	v := m.Get(fd)
 	switch {
 	case fd.IsMap():
-		b, err := encodeMap(fd, v.Map())
+		b, err := e.encodeMap(fd, v.Map())
 		return cell{has: true, bytes: b}, err
 	case fd.IsList():
-		b, err := encodeList(fd, v.List())
+		b, err := e.encodeList(fd, v.List())
 		return cell{has: true, bytes: b}, err
 	case fd.Kind() == protoreflect.BoolKind:
 		return cell{has: true, isOn: v.Bool()}, nil
 	}
-	b, err := encodeValue(fd, v)
+	b, err := e.encodeValue(fd, v)
 	return cell{has: true, bytes: b}, err
 }
 
-func encodeValue(fd protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
+func (e encoder) encodeValue(fd protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
 	switch {
 	case fd.Kind() == protoreflect.StringKind:
 		return []byte(v.String()), nil
@@ -393,9 +406,9 @@ func encodeValue(fd protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte,
 	case fd.Message() == nil:
 		return number(fd, v)
 	case Inline(fd.Message()):
-		return inlineBytes(v.Message())
+		return e.inlineBytes(v.Message())
 	}
-	return block([]protoreflect.Message{v.Message()}, false)
+	return e.block([]protoreflect.Message{v.Message()}, false)
 }
 
 func number(fd protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
@@ -427,13 +440,13 @@ func number(fd protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, erro
 	return binary.LittleEndian.AppendUint64(nil, n)[:size], nil
 }
 
-func inlineBytes(m protoreflect.Message) ([]byte, error) {
+func (e encoder) inlineBytes(m protoreflect.Message) ([]byte, error) {
 	if len(m.GetUnknown()) > 0 {
 		return nil, fmt.Errorf("%s: unknown fields in an inline message", m.Descriptor().FullName())
 	}
 	var b []byte
 	for _, fd := range ordered(m.Descriptor()) {
-		v, err := encodeValue(fd, m.Get(fd))
+		v, err := e.encodeValue(fd, m.Get(fd))
 		if err != nil {
 			return nil, err
 		}
@@ -442,17 +455,17 @@ func inlineBytes(m protoreflect.Message) ([]byte, error) {
 	return b, nil
 }
 
-func encodeList(fd protoreflect.FieldDescriptor, list protoreflect.List) ([]byte, error) {
+func (e encoder) encodeList(fd protoreflect.FieldDescriptor, list protoreflect.List) ([]byte, error) {
 	if fd.Message() != nil && !Inline(fd.Message()) {
 		var rows []protoreflect.Message
 		for i := range list.Len() {
 			rows = append(rows, list.Get(i).Message())
 		}
-		return block(rows, false)
+		return e.block(rows, false)
 	}
 	var elements, ends []byte
 	for i := range list.Len() {
-		b, err := encodeValue(fd, list.Get(i))
+		b, err := e.encodeValue(fd, list.Get(i))
 		if err != nil {
 			return nil, err
 		}
@@ -467,7 +480,7 @@ func encodeList(fd protoreflect.FieldDescriptor, list protoreflect.List) ([]byte
 	return append(append(binary.AppendUvarint(nil, uint64(list.Len())), ends...), elements...), nil
 }
 
-func encodeMap(fd protoreflect.FieldDescriptor, mp protoreflect.Map) ([]byte, error) {
+func (e encoder) encodeMap(fd protoreflect.FieldDescriptor, mp protoreflect.Map) ([]byte, error) {
 	columns := []column{columnOf(fd.MapKey()), columnOf(fd.MapValue())}
 	var table [][]cell
 	var err error
@@ -479,7 +492,7 @@ func encodeMap(fd protoreflect.FieldDescriptor, mp protoreflect.Map) ([]byte, er
 				row[i].isOn = v.Bool()
 				continue
 			}
-			if row[i].bytes, err = encodeValue(columns[i].fd, v); err != nil {
+			if row[i].bytes, err = e.encodeValue(columns[i].fd, v); err != nil {
 				return false
 			}
 		}

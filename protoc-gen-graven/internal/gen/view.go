@@ -449,6 +449,7 @@ func GenerateKnownViews(p *protogen.Plugin) error {
 		if err := printViews(p, f, plan, Options{}, file, knownViews+protogen.GoImportPath(name), name); err != nil {
 			return err
 		}
+		printWriters(p, f, plan, Options{}, strings.TrimSuffix(file, ".graven.go")+"_writer.graven.go", knownViews+protogen.GoImportPath(name), name)
 	}
 	return nil
 }
