@@ -262,7 +262,12 @@ func (g *printer) pack(m *message) {
 	g.P("if x == nil {")
 	g.P("x = &", name("Zero", m.Message))
 	g.P("}")
-	g.P("out := e.Packer()")
+	for i := range m.layout.Packed {
+		if m.layout.Packed[i].Child == nil {
+			g.P("out := e.Packer()")
+			break
+		}
+	}
 	for i := range m.layout.Packed {
 		p := &m.layout.Packed[i]
 		f := m.byNumber(p.Desc.Number())
