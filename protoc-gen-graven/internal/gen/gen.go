@@ -36,9 +36,15 @@ func Generate(p *protogen.Plugin, o Options) error {
 	if err := checkNames(p); err != nil {
 		return err
 	}
+	if err := checkCycles(p); err != nil {
+		return err
+	}
 	for _, f := range p.Files {
 		if !f.Generate || ownOptions(f) {
 			continue
+		}
+		if err := checkOptions(f); err != nil {
+			return err
 		}
 		plan, err := planFile(f)
 		if err != nil {

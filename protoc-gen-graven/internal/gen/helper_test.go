@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -118,7 +119,7 @@ func generate(t testing.TB, req *pluginpb.CodeGeneratorRequest) (output, error) 
 	}
 	res := p.Response()
 	if res.Error != nil {
-		t.Fatal(res.GetError())
+		return nil, errors.New(res.GetError())
 	}
 	return files(res), nil
 }
@@ -203,7 +204,8 @@ func both(t testing.TB, req *pluginpb.CodeGeneratorRequest) output {
 // exports are files of export data of the packages that generated code imports.
 var exports = sync.OnceValues(func() (map[string]string, error) {
 	b, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}",
-		"github.com/graven-rpc/graven/codec/...", "google.golang.org/protobuf/...").Output()
+		"github.com/graven-rpc/graven/codec", "github.com/graven-rpc/graven/codec/views/...", "google.golang.org/protobuf/types/known/...",
+		"github.com/graven-rpc/graven/codec/proto/graven", "google.golang.org/protobuf/types/gofeaturespb").Output()
 	if err != nil {
 		if e, ok := err.(*exec.ExitError); ok {
 			err = fmt.Errorf("%w\n%s", err, e.Stderr)
