@@ -4,6 +4,7 @@
 package layout
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -201,13 +202,59 @@ func (m *Message) Rows(has func(i int) bool, residue bool) *Rows {
 	return NewRows(fields)
 }
 
+// Head is the measure of elision for rows of a set of fields, without laying them out: the
+// bytes of their shape and of one row. The set is given as the presence bits of a full row.
+func (m *Message) Head(set []uint64, residue bool) int {
+	shape, bits, row, word := 0, 0, 0, -1
+	add := func(number int32, s Storage) {
+		if w := int(number-1) / wordFields; w != word {
+			if run := w - word - 1; run > 0 {
+				shape += 2 + uvarintLen(uint32(run))
+			}
+			shape += 2
+			word = w
+		}
+		bits++
+		switch {
+		case s.Code == Bool:
+			bits++
+		case s.Variable():
+			row += 4
+		default:
+			row += s.Size()
+		}
+		if s.Code == Ext {
+			shape++
+			if s.K == 0 {
+				shape++
+			}
+		}
+	}
+	for i := range m.Full.Fields {
+		f := &m.Full.Fields[i]
+		if residue && f.Number > ResidueNumber {
+			add(ResidueNumber, Storage{Code: Blob})
+			residue = false
+		}
+		if set[f.Bit/64]>>(f.Bit%64)&1 != 0 {
+			add(f.Number, f.Storage)
+		}
+	}
+	if residue {
+		add(ResidueNumber, Storage{Code: Blob})
+	}
+	return max(2, shape) + max(1, (bits+7)/8) + row
+}
+
+func uvarintLen(n uint32) int { return (bits.Len32(n|1) + 6) / 7 }
+
 // Elide is the rule of elision: whether a block is written with the used fields
 // only, given the rows of all fields and those of the used ones. Blocks of map
 // entries never are; the caller knows.
-func Elide(full, used *Rows) bool {
-	s, e := full.Head(), used.Head()
-	return s > 8 && 4*e <= 3*s
-}
+func Elide(full, used *Rows) bool { return ElideHead(full.Head(), used.Head()) }
+
+// ElideHead is Elide given the measures.
+func ElideHead(full, used int) bool { return full > 8 && 4*used <= 3*full }
 
 func (b *builder) field(fd protoreflect.FieldDescriptor) (Field, error) {
 	f := Field{

@@ -219,7 +219,7 @@ func Fits(k protoreflect.Kind, v uint64, width int) bool {
 // Peers send shapes; what is kept of them is bounded in number and in size, by hash: a
 // newer plan takes the place of an older one.
 const (
-	keptPlans  = 64   // plans a message type, of shapes of at most shortShape bytes
+	keptPlans  = 128  // plans a message type, of shapes of at most shortShape bytes
 	keptLong   = 8    // of longer ones
 	shortShape = 64   // bytes
 	KeptShape  = 1024 // bytes of the longest shape whose plan is kept
@@ -297,7 +297,7 @@ func hashShape(shape []byte) uint64 {
 	if n > shortShape {
 		return keptPlans + h>>(64-3)
 	}
-	return h >> (64 - 6)
+	return h >> (64 - 7)
 }
 
 // PlanOf gives the plan for rows that were laid out here.

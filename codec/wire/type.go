@@ -133,14 +133,20 @@ func (t *Type) make(md protoreflect.MessageDescriptor) *Info {
 // Info is the layout of a message type, prepared for the loops of generated code.
 type Info struct {
 	Layout    *layout.Message
-	words     int      // of 64 bits, that hold the bits of a full row
-	presence  []uint64 // the presence bits among them
-	Key       Key      // of the slabs for its Go type
-	needsInit bool     // protobuf has required fields to check
-	full      *form
+	words     int                  // of 64 bits, that hold the bits of a full row
+	presence  []uint64             // the presence bits among them
+	Key       Key                  // of the slabs for its Go type
+	needsInit bool                 // protobuf has required fields to check
+	full      *form                // of all fields
+	fullHead  [2]int               // the measure of elision of a full row, without and with a residue
+	residual  atomic.Pointer[form] // the full form with a residue
 	last      atomic.Pointer[form]
-	forms     [64]atomic.Pointer[form]
+	lastFull  atomic.Uint64 // bits of one word that were found not to be elided last
+	forms     atomic.Pointer[[keptForms]atomic.Pointer[form]]
 }
+
+// keptForms is how many elided forms a type keeps, by hash of their fields.
+const keptForms = 256
 
 func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
 	lm, err := layout.Of(md)
@@ -154,6 +160,8 @@ func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
 		i.presence[b/64] |= 1 << (b % 64)
 	}
 	i.full = newForm(i, i.presence, false)
+	i.lastFull.Store(i.presence[0])
+	i.fullHead = [2]int{lm.Head(i.presence, false), lm.Head(i.presence, true)}
 	return i, nil
 }
 
@@ -232,11 +240,19 @@ func (i *Info) formFor(bits []uint64, residue bool) *form {
 	if f := i.last.Load(); f != nil && f.is(i, bits, residue) {
 		return f
 	}
+	if !i.elides(bits, residue) {
+		return i.fullForm(residue)
+	}
 	h := uint64(0)
 	for w, b := range bits {
 		h = (h ^ b&i.presence[w]) * 0x9E3779B97F4A7C15
 	}
-	slot := &i.forms[h>>58]
+	forms := i.forms.Load()
+	if forms == nil {
+		i.forms.CompareAndSwap(nil, new([keptForms]atomic.Pointer[form]))
+		forms = i.forms.Load()
+	}
+	slot := &forms[h>>56]
 	f := slot.Load()
 	if f == nil || !f.is(i, bits, residue) {
 		key := make([]uint64, i.words)
@@ -248,6 +264,31 @@ func (i *Info) formFor(bits []uint64, residue bool) *form {
 	}
 	i.last.Store(f)
 	return f
+}
+
+// elides reports whether rows with the fields of these bits are written elided.
+func (i *Info) elides(bits []uint64, residue bool) bool {
+	full := i.fullHead[0]
+	if residue {
+		full = i.fullHead[1]
+	}
+	set := bits
+	if i.Layout.Entry {
+		return false
+	}
+	return layout.ElideHead(full, i.Layout.Head(set, residue))
+}
+
+// fullForm is the form of rows with all fields.
+func (i *Info) fullForm(residue bool) *form {
+	if !residue {
+		return i.full
+	}
+	if f := i.residual.Load(); f != nil {
+		return f
+	}
+	i.residual.CompareAndSwap(nil, newForm(i, i.presence, true))
+	return i.residual.Load()
 }
 
 func (f *form) is(i *Info, bits []uint64, residue bool) bool {
@@ -265,13 +306,18 @@ func (f *form) is(i *Info, bits []uint64, residue bool) bool {
 // form1 is formFor for rows of one word of bits.
 func (i *Info) form1(b uint64, residue bool) *form {
 	b &= i.presence[0]
+	if (b == i.presence[0] || b == i.lastFull.Load()) && !residue {
+		return i.full
+	}
 	if f := i.last.Load(); f != nil && f.key[0] == b && f.residue == residue {
 		return f
 	}
-	if b == i.presence[0] && !residue {
-		return i.full
+	set := [1]uint64{b}
+	f := i.formFor(set[:], residue)
+	if f == i.full {
+		i.lastFull.Store(b)
 	}
-	return i.formFor([]uint64{b}, residue)
+	return f
 }
 
 // squeeze moves the bits of a full row to an elided one, written at row.
