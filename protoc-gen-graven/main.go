@@ -19,6 +19,8 @@ func main() {
 	var flags flag.FlagSet
 	var o gen.Options
 	flags.Func("views", "none, or a Go package of messages whose views exist; may be repeated", o.Views.Set)
+	flags.Func("grpc", "generate services on frames for grpc-go", o.Services.SetGRPC)
+	flags.Func("connect", "generate services on frames for connect-go", o.Services.SetConnect)
 	protogen.Options{ParamFunc: flags.Set}.Run(func(p *protogen.Plugin) error {
 		return gen.Generate(p, o)
 	})

@@ -18,7 +18,8 @@ import (
 
 // Options are the plugin's options beside those that protogen reads itself.
 type Options struct {
-	Views Views
+	Views    Views
+	Services Services
 }
 
 // Features declares what the plugin takes.
@@ -44,6 +45,9 @@ func Generate(p *protogen.Plugin, o Options) error {
 			continue
 		}
 		if err := checkOptions(f); err != nil {
+			return err
+		}
+		if err := generateServices(p, f, o); err != nil {
 			return err
 		}
 		plan, err := planFile(f)
