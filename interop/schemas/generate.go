@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
@@ -114,7 +115,7 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	if err := os.RemoveAll(dir); err != nil {
 		return result{}, err
 	}
-	if err := g.writeModule(dir, module, packages); err != nil {
+	if err := g.writeModule(dir, module); err != nil {
 		return result{}, err
 	}
 	r := result{files: len(req.FileToGenerate), code: new(code)}
@@ -122,20 +123,21 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	if _, err := g.goCommand(dir, "build", driverPackage, "google.golang.org/protobuf/types/..."); err != nil {
 		return result{}, err
 	}
-	if r.code.theirLines, err = g.generateWith(theirPlugin, dir, req); err != nil {
+	if r.code.theirs, err = g.generateWith(theirPlugin, dir, req); err != nil {
 		return result{}, err
 	}
 	if r.code.theirCompile, err = g.goCommand(dir, "build", "./..."); err != nil {
 		return result{}, err
 	}
-	if r.code.ourLines, err = g.generateWith(ourPlugin, dir, req); err != nil {
+	if r.code.ours, err = g.generateWith(ourPlugin, dir, req); err != nil {
 		return result{}, err
 	}
-	both, err := g.goCommand(dir, "build", "./...")
-	if err != nil {
+	if r.code.ourCompile, err = g.goCommand(dir, "build", "./..."); err != nil {
 		return result{}, err
 	}
-	r.code.ourCompile = both - r.code.theirCompile
+	if err := writeMain(dir, module, packages, req); err != nil {
+		return result{}, err
+	}
 	if _, err := g.goCommand(dir, "vet", "./..."); err != nil {
 		return result{}, err
 	}
@@ -161,10 +163,14 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	return r, nil
 }
 
-const driverPackage = "github.com/graven-rpc/graven/interop/schemas/driver"
+// The packages that generated programs import.
+const (
+	driverPackage = "github.com/graven-rpc/graven/interop/schemas/driver"
+	checkPackage  = "github.com/graven-rpc/graven/interop/schemas/check"
+)
 
-// writeModule writes all of a scratch module but the generated code.
-func (g *generator) writeModule(dir, module string, packages []string) error {
+// writeModule writes go.mod and go.sum of a scratch module.
+func (g *generator) writeModule(dir, module string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -186,13 +192,59 @@ func (g *generator) writeModule(dir, module string, packages []string) error {
 	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644); err != nil {
 		return err
 	}
-	var main bytes.Buffer
-	fmt.Fprintf(&main, "// Program of random values of a set of schemas.\npackage main\n\nimport (\n\t%q\n\n", driverPackage)
-	for _, p := range packages {
-		fmt.Fprintf(&main, "\t_ %q\n", p)
+	return nil
+}
+
+// writeMain writes the program: it links in all packages, and the view of each
+// message that has one.
+func writeMain(dir, module string, packages []string, req *pluginpb.CodeGeneratorRequest) error {
+	plugin, err := protogen.Options{}.New(req)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(&main, ")\n\nfunc main() { driver.Main(%q) }\n", module)
-	return os.WriteFile(filepath.Join(dir, "main.go"), main.Bytes(), 0o644)
+	var imports, views bytes.Buffer
+	seen := make(map[protogen.GoImportPath]string)
+	var add func(*protogen.Message)
+	add = func(m *protogen.Message) {
+		if m.Desc.IsMapEntry() {
+			return
+		}
+		path := m.GoIdent.GoImportPath
+		name, ok := seen[path]
+		if !ok {
+			name = fmt.Sprintf("views%d", len(seen))
+			seen[path] = name
+			fmt.Fprintf(&imports, "\t%s %q\n", name, viewPackage(plugin, path))
+		}
+		fmt.Fprintf(&views, "\tdriver.Views[%q] = check.Open[%s.%s]\n", m.Desc.FullName(), name, m.GoIdent.GoName)
+		for _, sub := range m.Messages {
+			add(sub)
+		}
+	}
+	for _, f := range plugin.Files {
+		for _, m := range f.Messages {
+			// Not of files whose code is protobuf-go's own.
+			if f.Generate {
+				add(m)
+			}
+		}
+	}
+	for _, p := range packages {
+		fmt.Fprintf(&imports, "\t_ %q\n", p)
+	}
+	main := fmt.Sprintf("// Program of random values of a set of schemas.\npackage main\n\nimport (\n\t%q\n\t%q\n\n%s)\n\nfunc main() {\n%s\tdriver.Main(%q)\n}\n",
+		checkPackage, driverPackage, imports.Bytes(), views.Bytes(), module)
+	return os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644)
+}
+
+// viewPackage is where protoc-gen-graven puts the views of a package's messages.
+func viewPackage(plugin *protogen.Plugin, path protogen.GoImportPath) string {
+	for _, f := range plugin.Files {
+		if f.GoImportPath == path {
+			return string(path) + "/" + string(f.GoPackageName) + "graven"
+		}
+	}
+	return string(path) // not reached: every message is of a file
 }
 
 // goCommand runs the go command in a scratch module and returns the CPU time
@@ -209,11 +261,16 @@ func (g *generator) goCommand(dir, verb string, args ...string) (time.Duration, 
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// generateWith runs a plugin and returns how many lines it wrote.
-func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGeneratorRequest) (int, error) {
+// lines are those of the files that a plugin wrote: beside protoc-gen-go's, and
+// in packages of their own, which are views.
+type lines struct{ methods, views int }
+
+// generateWith runs a plugin and counts what it wrote.
+func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGeneratorRequest) (lines, error) {
+	var n lines
 	in, err := proto.Marshal(req)
 	if err != nil {
-		return 0, err
+		return n, err
 	}
 	cmd := exec.Command(g.plugin(plugin))
 	cmd.Stdin = bytes.NewReader(in)
@@ -221,30 +278,33 @@ func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGenerator
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w\n%s", filepath.Base(plugin), err, stderr.Bytes())
+		return n, fmt.Errorf("%s: %w\n%s", filepath.Base(plugin), err, stderr.Bytes())
 	}
 	res := new(pluginpb.CodeGeneratorResponse)
 	if err := proto.Unmarshal(out, res); err != nil {
-		return 0, fmt.Errorf("%s: its answer: %w", filepath.Base(plugin), err)
+		return n, fmt.Errorf("%s: its answer: %w", filepath.Base(plugin), err)
 	}
 	if res.Error != nil {
-		return 0, fmt.Errorf("%s: %s", filepath.Base(plugin), res.GetError())
+		return n, fmt.Errorf("%s: %s", filepath.Base(plugin), res.GetError())
 	}
-	lines := 0
 	for _, f := range res.File {
 		name := filepath.Join(dir, filepath.FromSlash(f.GetName()))
 		if _, err := os.Stat(name); err == nil {
-			return 0, fmt.Errorf("%s writes a second %s", filepath.Base(plugin), f.GetName())
+			return n, fmt.Errorf("%s writes a second %s", filepath.Base(plugin), f.GetName())
 		}
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return 0, err
+			return n, err
 		}
 		if err := writeGo(name, f.GetContent()); err != nil {
-			return 0, err
+			return n, err
 		}
-		lines += strings.Count(f.GetContent(), "\n")
+		if strings.HasSuffix(filepath.Dir(name), "graven") {
+			n.views += strings.Count(f.GetContent(), "\n")
+		} else {
+			n.methods += strings.Count(f.GetContent(), "\n")
+		}
 	}
-	return lines, nil
+	return n, nil
 }
 
 // writeGo writes a file of Go, and under another name if go build would take this

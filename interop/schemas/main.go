@@ -75,8 +75,9 @@ type result struct {
 
 // code is what generators wrote, and what it costs.
 type code struct {
-	ourLines, theirLines     int
-	ourCompile, theirCompile time.Duration // CPU time
+	ours, theirs lines
+	// CPU time of building all packages, with our files and without.
+	ourCompile, theirCompile time.Duration
 }
 
 func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result, error), withCode bool, values int, seed uint64) error {
@@ -87,7 +88,7 @@ func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result,
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	header := "set\tfiles\tmessages\tvalues\tdamaged (accepted)\tdifferences\tframe/protobuf bytes\ttime\t"
 	if withCode {
-		header += "with methods\tlines ours\tprotoc-gen-go's\tcompiling ours\tprotoc-gen-go's\t"
+		header += "with methods\tfields viewed\tlines: methods\tviews\tprotoc-gen-go\tcompile: with ours\twithout\t"
 	}
 	fmt.Fprintln(w, header)
 	failed := 0
@@ -103,7 +104,8 @@ func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result,
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d (%d)\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, r.Damaged, r.Accepted, len(r.Failures),
 			float64(r.Frames)/float64(max(r.Protobuf, 1)), r.took.Seconds())
 		if c := r.code; c != nil {
-			fmt.Fprintf(w, "%d\t%d\t%d\t%.1fs\t%.1fs\t", r.Methods, c.ourLines, c.theirLines, c.ourCompile.Seconds(), c.theirCompile.Seconds())
+			fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%.1fs\t%.1fs\t", r.Methods, r.Viewed,
+				c.ours.methods, c.ours.views, c.theirs.methods+c.theirs.views, c.ourCompile.Seconds(), c.theirCompile.Seconds())
 		}
 		fmt.Fprintln(w)
 	}

@@ -16,6 +16,7 @@ type Summary struct {
 	Values   int64    // random values sent, as far as they arrived
 	Frames   int64    // bytes of their frames
 	Protobuf int64    // bytes that protobuf takes for them
+	Viewed   int64    // fields read through views
 	Damaged  int64    // damaged frames decoded
 	Accepted int64    // of these, how many were accepted
 	Failures []string // one a type at most
@@ -43,6 +44,7 @@ func All(c Checker, types []protoreflect.MessageType, n int) Summary {
 	}
 	wg.Wait()
 	for i := range checkers {
+		s.Viewed += checkers[i].Viewed - c.Viewed
 		s.Damaged += checkers[i].Damaged - c.Damaged
 		s.Accepted += checkers[i].Accepted - c.Accepted
 		s.Values += checkers[i].Values - c.Values

@@ -4,6 +4,7 @@ package check
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/graven-rpc/graven/codec"
 	"github.com/graven-rpc/graven/interop/schemas/random"
 )
 
@@ -33,6 +35,8 @@ type Checker struct {
 	Resolver protoregistry.ExtensionTypeResolver
 	// Extensions are those that random values may have.
 	Extensions func(protoreflect.FullName) []protoreflect.ExtensionType
+	// Views are the views of types, for those that have one.
+	Views map[protoreflect.FullName]OpenView
 	// Seed decides the values, together with the name of the type.
 	Seed uint64
 
@@ -41,6 +45,8 @@ type Checker struct {
 	Values, Frames, Protobuf int64
 	// Damaged frames that were decoded, and how many of them were accepted.
 	Damaged, Accepted int64
+	// Viewed are the fields that were read through views.
+	Viewed int64
 }
 
 // Type sends n random values of a type. If the type has generated code, each
@@ -86,20 +92,23 @@ func (c *Checker) value(m proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("protobuf can't encode the value: %w", err)
 	}
-	codec := c.Codec
+	way := c.Codec
 	if proto.CheckInitialized(m) != nil {
-		if _, err := codec.Marshal(m); err == nil {
+		if _, err := way.Marshal(m); err == nil {
 			return nil, fmt.Errorf("marshal: no error for a message without its required fields\n%s", text(m))
 		}
-		codec = c.Partial
+		way = c.Partial
 	}
-	frame, err := trip(codec, m, m, want)
+	frame, err := trip(way, m, m, want)
 	if err != nil {
 		return nil, err
 	}
 	c.Values++
 	c.Frames += int64(len(frame))
 	c.Protobuf += int64(len(want))
+	if err := c.view(frame, m, nil); err != nil {
+		return nil, err
+	}
 	if _, ok := m.(*dynamicpb.Message); ok {
 		return frame, nil
 	}
@@ -110,27 +119,55 @@ func (c *Checker) value(m proto.Message) ([]byte, error) {
 	if err := (proto.UnmarshalOptions{AllowPartial: true, Resolver: c.Resolver}).Unmarshal(want, dynamic); err != nil {
 		return nil, fmt.Errorf("protobuf can't decode its own bytes: %w", err)
 	}
-	other, err := trip(codec, dynamic, m, want)
+	other, err := trip(way, dynamic, m, want)
 	if err != nil {
 		return nil, fmt.Errorf("as a dynamic message: %w", err)
 	}
 	if !bytes.Equal(frame, other) {
 		return nil, fmt.Errorf("frames differ\ngenerated %s\ndynamic   %s\n%s", hex(frame), hex(other), text(m))
 	}
-	if _, err := trip(codec, m, dynamic, want); err != nil {
+	if _, err := trip(way, m, dynamic, want); err != nil {
 		return nil, fmt.Errorf("into a dynamic message: %w", err)
 	}
 	return frame, nil
 }
 
+// view reads a frame through the view of m's type, if it has one. Opened, it must
+// show what m holds; refused is the error with which the frame can't be decoded,
+// and then it can't be opened either.
+func (c *Checker) view(frame []byte, m proto.Message, refused error) error {
+	open := c.Views[m.ProtoReflect().Descriptor().FullName()]
+	if open == nil {
+		return nil
+	}
+	v, err := open(frame, codec.Options{AllowPartial: true})
+	// Views do not look into extensions. Only decoding finds what is wrong in one.
+	var e *codec.Error
+	if err == nil && errors.As(refused, &e) && e.Kind == codec.KindResidue {
+		return nil
+	}
+	if (err == nil) != (refused == nil) {
+		return fmt.Errorf("view of frame %s: %v; decoded: %v", hex(frame), err, refused)
+	}
+	if err != nil {
+		return nil
+	}
+	n, err := View(v, m.ProtoReflect())
+	c.Viewed += int64(n)
+	if err != nil {
+		return fmt.Errorf("%w\nframe %s\n%s", err, hex(frame), text(m))
+	}
+	return nil
+}
+
 // trip encodes m twice and decodes it into a message of the type of into, which
 // must then have the protobuf bytes want and, encoded again, the same frame.
-func trip(codec Codec, m, into proto.Message, want []byte) ([]byte, error) {
-	frame, err := codec.Marshal(m)
+func trip(way Codec, m, into proto.Message, want []byte) ([]byte, error) {
+	frame, err := way.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("marshal: %w\n%s", err, text(m))
 	}
-	again, err := codec.MarshalAppend([]byte("prefix"), m)
+	again, err := way.MarshalAppend([]byte("prefix"), m)
 	if err != nil {
 		return nil, fmt.Errorf("marshal again: %w\n%s", err, text(m))
 	}
@@ -138,7 +175,7 @@ func trip(codec Codec, m, into proto.Message, want []byte) ([]byte, error) {
 		return nil, fmt.Errorf("two frames of one message:\n%s\n%s\n%s", hex(frame), hex(again[len("prefix"):]), text(m))
 	}
 	got := into.ProtoReflect().New().Interface()
-	if err := codec.Unmarshal(frame, got); err != nil {
+	if err := way.Unmarshal(frame, got); err != nil {
 		return nil, fmt.Errorf("unmarshal: %w\nframe %s\n%s", err, hex(frame), text(m))
 	}
 	arrived, err := protobuf(got)
@@ -148,7 +185,7 @@ func trip(codec Codec, m, into proto.Message, want []byte) ([]byte, error) {
 	if !bytes.Equal(arrived, want) {
 		return nil, fmt.Errorf("another message arrived\nframe   %s\nsent    %s\narrived %s\nsent    %s\narrived %s", hex(frame), hex(want), hex(arrived), text(m), text(got))
 	}
-	back, err := codec.Marshal(got)
+	back, err := way.Marshal(got)
 	if err != nil {
 		return nil, fmt.Errorf("marshal of what arrived: %w\n%s", err, text(m))
 	}

@@ -65,6 +65,9 @@ func (c *Checker) damaged(m proto.Message, frame []byte) error {
 				return fmt.Errorf("damaged frame %s: %w", hex(frame), err)
 			}
 		}
+		if err := c.view(frame, got, generated); err != nil {
+			return fmt.Errorf("damaged frame: %w", err)
+		}
 	}
 	if err != nil {
 		return nil

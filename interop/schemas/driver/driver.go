@@ -17,6 +17,9 @@ import (
 	"github.com/graven-rpc/graven/interop/schemas/check"
 )
 
+// Views are the views that the program has, to be filled before Main is called.
+var Views = make(map[protoreflect.FullName]check.OpenView)
+
 // Main checks all linked types whose Go packages are below module, and prints
 // the summary as JSON.
 func Main(module string) {
@@ -43,6 +46,7 @@ func Main(module string) {
 		Partial:    codec.Options{AllowPartial: true},
 		Resolver:   protoregistry.GlobalTypes,
 		Extensions: check.LinkedExtensions(),
+		Views:      Views,
 		Seed:       *seed,
 	}, types, *values)
 	s.Methods = methods
