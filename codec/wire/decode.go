@@ -22,7 +22,6 @@ type Decoder struct {
 	depth int
 	text  bytesSlab // of strings
 	data  bytesSlab // of bytes fields
-	step  int       // size that the next slab of bytes should have
 	next  int       // values in the next slab for fields with explicit presence
 	root  Rows
 	stack []Rows // blocks of other packages' messages
