@@ -27,7 +27,7 @@ $buf generate "$(realpath "$include")" --template '{
 	"version": "v2",
 	"plugins": [
 		{"local": ["go", "run", "-tags", "protolegacy", "google.golang.org/protobuf/cmd/protoc-gen-go"], "out": ".", "opt": ['"$options"'], "strategy": "all"},
-		{"local": ["go", "run", "-tags", "protolegacy", "github.com/graven-rpc/graven/protoc-gen-graven"], "out": ".", "opt": ['"$options"'], "strategy": "all"}
+		{"local": ["go", "run", "-tags", "protolegacy", "github.com/graven-rpc/graven/protoc-gen-graven"], "out": ".", "opt": ['"$options"', "views=none"], "strategy": "all"}
 	]
 }'
 # Built with the tag reflection, the same types have no methods of ours.

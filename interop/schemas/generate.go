@@ -8,6 +8,7 @@ import (
 	"go/build"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -81,8 +82,8 @@ func newGenerator(keep string) (*generator, error) {
 
 func (g *generator) cache() string { return filepath.Join(g.dir, "cache") }
 
-func (g *generator) plugin(path string) string {
-	return filepath.Join(g.dir, "bin", filepath.Base(path))
+func (g *generator) plugin(name string) string {
+	return filepath.Join(g.dir, "bin", path.Base(name))
 }
 
 func (g *generator) close() {
@@ -123,17 +124,33 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	if _, err := g.goCommand(dir, "build", driverPackage, "google.golang.org/protobuf/types/..."); err != nil {
 		return result{}, err
 	}
-	if r.code.theirs, err = g.generateWith(theirPlugin, dir, req); err != nil {
+	theirs, err := g.generateWith(theirPlugin, req)
+	if err != nil {
 		return result{}, err
 	}
-	if r.code.theirCompile, err = g.goCommand(dir, "build", "./..."); err != nil {
+	ours, err := g.generateWith(ourPlugin, req)
+	if err != nil {
 		return result{}, err
 	}
-	if r.code.ours, err = g.generateWith(ourPlugin, dir, req); err != nil {
-		return result{}, err
+	// Views are packages of their own.
+	var methods, views []*pluginpb.CodeGeneratorResponse_File
+	for _, f := range ours {
+		if strings.HasSuffix(path.Dir(f.GetName()), "graven") {
+			views = append(views, f)
+		} else {
+			methods = append(methods, f)
+		}
 	}
-	if r.code.ourCompile, err = g.goCommand(dir, "build", "./..."); err != nil {
-		return result{}, err
+	for _, step := range []struct {
+		files []*pluginpb.CodeGeneratorResponse_File
+		cost  *cost
+	}{{theirs, &r.code.theirs}, {methods, &r.code.methods}, {views, &r.code.views}} {
+		if step.cost.lines, err = writeAll(dir, step.files); err != nil {
+			return result{}, err
+		}
+		if step.cost.compile, err = g.goCommand(dir, "build", "./..."); err != nil {
+			return result{}, err
+		}
 	}
 	if err := writeMain(dir, module, packages, req); err != nil {
 		return result{}, err
@@ -261,16 +278,12 @@ func (g *generator) goCommand(dir, verb string, args ...string) (time.Duration, 
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// lines are those of the files that a plugin wrote: beside protoc-gen-go's, and
-// in packages of their own, which are views.
-type lines struct{ methods, views int }
-
-// generateWith runs a plugin and counts what it wrote.
-func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGeneratorRequest) (lines, error) {
-	var n lines
+// generateWith runs a plugin.
+func (g *generator) generateWith(plugin string, req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
+	name := path.Base(plugin)
 	in, err := proto.Marshal(req)
 	if err != nil {
-		return n, err
+		return nil, err
 	}
 	cmd := exec.Command(g.plugin(plugin))
 	cmd.Stdin = bytes.NewReader(in)
@@ -278,19 +291,25 @@ func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGenerator
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return n, fmt.Errorf("%s: %w\n%s", filepath.Base(plugin), err, stderr.Bytes())
+		return nil, fmt.Errorf("%s: %w\n%s", name, err, stderr.Bytes())
 	}
 	res := new(pluginpb.CodeGeneratorResponse)
 	if err := proto.Unmarshal(out, res); err != nil {
-		return n, fmt.Errorf("%s: its answer: %w", filepath.Base(plugin), err)
+		return nil, fmt.Errorf("%s: its answer: %w", name, err)
 	}
 	if res.Error != nil {
-		return n, fmt.Errorf("%s: %s", filepath.Base(plugin), res.GetError())
+		return nil, fmt.Errorf("%s: %s", name, res.GetError())
 	}
-	for _, f := range res.File {
+	return res.File, nil
+}
+
+// writeAll writes generated files and counts their lines.
+func writeAll(dir string, files []*pluginpb.CodeGeneratorResponse_File) (int, error) {
+	n := 0
+	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.GetName()))
 		if _, err := os.Stat(name); err == nil {
-			return n, fmt.Errorf("%s writes a second %s", filepath.Base(plugin), f.GetName())
+			return n, fmt.Errorf("a second %s is generated", f.GetName())
 		}
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return n, err
@@ -298,11 +317,7 @@ func (g *generator) generateWith(plugin, dir string, req *pluginpb.CodeGenerator
 		if err := writeGo(name, f.GetContent()); err != nil {
 			return n, err
 		}
-		if strings.HasSuffix(filepath.Dir(name), "graven") {
-			n.views += strings.Count(f.GetContent(), "\n")
-		} else {
-			n.methods += strings.Count(f.GetContent(), "\n")
-		}
+		n += strings.Count(f.GetContent(), "\n")
 	}
 	return n, nil
 }

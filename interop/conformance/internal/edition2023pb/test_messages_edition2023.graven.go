@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeComplexMessage wire.Type
+var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*ComplexMessage) Γraven() *wire.Type {
@@ -99,7 +100,7 @@ func gravenListComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Comp
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023 wire.Type
+var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6}
 
 var gravenMapTestAllTypesEdition2023_56 wire.MapInfo
 
@@ -377,12 +378,12 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 		out.End(row, o[35], tail-b.Tail)
 		tail = wire.BytesList(e, tail, x.RepeatedBytes)
 		out.End(row, o[36], tail-b.Tail)
-		if len(x.RepeatedNestedMessage) != 0 {
-			tail = gravenPutTestAllTypesEdition2023_NestedMessage(e, tail, x.RepeatedNestedMessage, false)
+		if v := x.RepeatedNestedMessage; len(v) != 0 {
+			tail = gravenPutTestAllTypesEdition2023_NestedMessage(e, tail, v, false)
 		}
 		out.End(row, o[37], tail-b.Tail)
-		if len(x.RepeatedForeignMessage) != 0 {
-			tail = gravenPutForeignMessageEdition2023(e, tail, x.RepeatedForeignMessage, false)
+		if v := x.RepeatedForeignMessage; len(v) != 0 {
+			tail = gravenPutForeignMessageEdition2023(e, tail, v, false)
 		}
 		out.End(row, o[38], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepeatedNestedEnum)
@@ -889,7 +890,7 @@ func gravenListTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_NestedMessage wire.Type
+var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_NestedMessage) Γraven() *wire.Type {
@@ -980,7 +981,7 @@ func gravenListTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_GroupLikeType wire.Type
+var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741f}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_GroupLikeType) Γraven() *wire.Type {
@@ -1068,7 +1069,7 @@ func gravenListTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeForeignMessageEdition2023 wire.Type
+var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*ForeignMessageEdition2023) Γraven() *wire.Type {
@@ -1151,7 +1152,7 @@ func gravenListForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Sl
 	return xs
 }
 
-var gravenTypeGroupLikeType wire.Type
+var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*GroupLikeType) Γraven() *wire.Type {

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto2 wire.Type
+var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540}
 
 var gravenMapTestAllTypesProto2_56 wire.MapInfo
 
@@ -335,12 +336,12 @@ func gravenPutTestAllTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		out.End(row, o[35], tail-b.Tail)
 		tail = wire.BytesList(e, tail, x.RepeatedBytes)
 		out.End(row, o[36], tail-b.Tail)
-		if len(x.RepeatedNestedMessage) != 0 {
-			tail = gravenPutTestAllTypesProto2_NestedMessage(e, tail, x.RepeatedNestedMessage, false)
+		if v := x.RepeatedNestedMessage; len(v) != 0 {
+			tail = gravenPutTestAllTypesProto2_NestedMessage(e, tail, v, false)
 		}
 		out.End(row, o[37], tail-b.Tail)
-		if len(x.RepeatedForeignMessage) != 0 {
-			tail = gravenPutForeignMessageProto2(e, tail, x.RepeatedForeignMessage, false)
+		if v := x.RepeatedForeignMessage; len(v) != 0 {
+			tail = gravenPutForeignMessageProto2(e, tail, v, false)
 		}
 		out.End(row, o[38], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepeatedNestedEnum)
@@ -999,7 +1000,7 @@ func gravenListTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_NestedMessage wire.Type
+var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_NestedMessage) Γraven() *wire.Type {
@@ -1090,7 +1091,7 @@ func gravenListTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_Data wire.Type
+var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_Data) Γraven() *wire.Type {
@@ -1178,7 +1179,7 @@ func gravenListTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MultiWordGroupField wire.Type
+var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a39}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MultiWordGroupField) Γraven() *wire.Type {
@@ -1266,7 +1267,7 @@ func gravenListTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Ro
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrect wire.Type
+var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
@@ -1338,7 +1339,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row,
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 wire.Type
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
@@ -1424,7 +1425,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 wire.Type
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
@@ -1507,7 +1508,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_ExtensionWithOneof wire.Type
+var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72}
 
 var gravenKeyTestAllTypesProto2_ExtensionWithOneof_A wire.Key
 
@@ -1611,7 +1612,7 @@ func gravenListTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeForeignMessageProto2 wire.Type
+var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*ForeignMessageProto2) Γraven() *wire.Type {
@@ -1694,7 +1695,7 @@ func gravenListForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeGroupField wire.Type
+var gravenTypeGroupField = wire.Type{Shape: 0xf924f281}
 
 // Γraven is for the runtime.
 func (*GroupField) Γraven() *wire.Type {
@@ -1782,7 +1783,7 @@ func gravenListGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupFie
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes wire.Type
+var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes) Γraven() *wire.Type {
@@ -1900,7 +1901,7 @@ func gravenListUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) 
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes_OptionalGroup wire.Type
+var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes_OptionalGroup) Γraven() *wire.Type {
@@ -1983,7 +1984,7 @@ func gravenListUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, 
 	return xs
 }
 
-var gravenTypeNullHypothesisProto2 wire.Type
+var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto2) Γraven() *wire.Type {
@@ -2055,7 +2056,7 @@ func gravenListNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEnumOnlyProto2 wire.Type
+var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto2) Γraven() *wire.Type {
@@ -2127,7 +2128,7 @@ func gravenListEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Enum
 	return xs
 }
 
-var gravenTypeOneStringProto2 wire.Type
+var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79}
 
 // Γraven is for the runtime.
 func (*OneStringProto2) Γraven() *wire.Type {
@@ -2213,7 +2214,7 @@ func gravenListOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*One
 	return xs
 }
 
-var gravenTypeProtoWithKeywords wire.Type
+var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135}
 
 // Γraven is for the runtime.
 func (*ProtoWithKeywords) Γraven() *wire.Type {
@@ -2310,7 +2311,7 @@ func gravenListProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) []*P
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2 wire.Type
+var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2) Γraven() *wire.Type {
@@ -2612,7 +2613,7 @@ func gravenListTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.S
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_NestedMessage wire.Type
+var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60b432}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_NestedMessage) Γraven() *wire.Type {
@@ -2711,7 +2712,7 @@ func gravenListTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_Data wire.Type
+var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_Data) Γraven() *wire.Type {
@@ -2799,7 +2800,7 @@ func gravenListTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *w
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect wire.Type
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
@@ -2871,7 +2872,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r w
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 wire.Type
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
@@ -2957,7 +2958,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.De
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 wire.Type
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
@@ -3040,7 +3041,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.De
 	return xs
 }
 
-var gravenTypeTestLargeOneof wire.Type
+var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b}
 
 var gravenKeyTestLargeOneof_A1_ wire.Key
 
@@ -3185,7 +3186,7 @@ func gravenListTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Test
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A1 wire.Type
+var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A1) Γraven() *wire.Type {
@@ -3257,7 +3258,7 @@ func gravenListTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A2 wire.Type
+var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A2) Γraven() *wire.Type {
@@ -3329,7 +3330,7 @@ func gravenListTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A3 wire.Type
+var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A3) Γraven() *wire.Type {
@@ -3401,7 +3402,7 @@ func gravenListTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A4 wire.Type
+var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A4) Γraven() *wire.Type {
@@ -3473,7 +3474,7 @@ func gravenListTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A5 wire.Type
+var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A5) Γraven() *wire.Type {

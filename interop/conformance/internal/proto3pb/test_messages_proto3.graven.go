@@ -18,12 +18,13 @@ import (
 )
 
 const (
-	// The runtime has to be recent enough for this code, and this code for the runtime.
+	// If this does not compile, update github.com/graven-rpc/graven: the code needs a newer runtime.
 	_ = wire.EnforceVersion(wire.Version - 1)
+	// If this does not compile, generate the code again: the runtime no longer serves code of its age.
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto3 wire.Type
+var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265}
 
 var gravenMapTestAllTypesProto3_56 wire.MapInfo
 
@@ -349,12 +350,12 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		out.End(row, o[36], tail-b.Tail)
 		tail = wire.BytesList(e, tail, x.RepeatedBytes)
 		out.End(row, o[37], tail-b.Tail)
-		if len(x.RepeatedNestedMessage) != 0 {
-			tail = gravenPutTestAllTypesProto3_NestedMessage(e, tail, x.RepeatedNestedMessage, false)
+		if v := x.RepeatedNestedMessage; len(v) != 0 {
+			tail = gravenPutTestAllTypesProto3_NestedMessage(e, tail, v, false)
 		}
 		out.End(row, o[38], tail-b.Tail)
-		if len(x.RepeatedForeignMessage) != 0 {
-			tail = gravenPutForeignMessage(e, tail, x.RepeatedForeignMessage, false)
+		if v := x.RepeatedForeignMessage; len(v) != 0 {
+			tail = gravenPutForeignMessage(e, tail, v, false)
 		}
 		out.End(row, o[39], tail-b.Tail)
 		tail = wire.Numbers(e, tail, x.RepeatedNestedEnum)
@@ -525,40 +526,40 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 			tail = e.Message(tail, v)
 		}
 		out.End(row, o[109], tail-b.Tail)
-		if len(x.RepeatedBoolWrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedBoolWrapper)
+		if v := x.RepeatedBoolWrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[110], tail-b.Tail)
-		if len(x.RepeatedInt32Wrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedInt32Wrapper)
+		if v := x.RepeatedInt32Wrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[111], tail-b.Tail)
-		if len(x.RepeatedInt64Wrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedInt64Wrapper)
+		if v := x.RepeatedInt64Wrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[112], tail-b.Tail)
-		if len(x.RepeatedUint32Wrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedUint32Wrapper)
+		if v := x.RepeatedUint32Wrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[113], tail-b.Tail)
-		if len(x.RepeatedUint64Wrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedUint64Wrapper)
+		if v := x.RepeatedUint64Wrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[114], tail-b.Tail)
-		if len(x.RepeatedFloatWrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedFloatWrapper)
+		if v := x.RepeatedFloatWrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[115], tail-b.Tail)
-		if len(x.RepeatedDoubleWrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedDoubleWrapper)
+		if v := x.RepeatedDoubleWrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[116], tail-b.Tail)
-		if len(x.RepeatedStringWrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedStringWrapper)
+		if v := x.RepeatedStringWrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[117], tail-b.Tail)
-		if len(x.RepeatedBytesWrapper) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedBytesWrapper)
+		if v := x.RepeatedBytesWrapper; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[118], tail-b.Tail)
 		if v := x.OptionalDuration; v != nil {
@@ -586,32 +587,32 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		}
 		out.End(row, o[124], tail-b.Tail)
 		out.U32(row, o[125], uint32(x.OptionalNullValue))
-		if len(x.RepeatedDuration) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedDuration)
+		if v := x.RepeatedDuration; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[126], tail-b.Tail)
-		if len(x.RepeatedTimestamp) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedTimestamp)
+		if v := x.RepeatedTimestamp; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[127], tail-b.Tail)
-		if len(x.RepeatedFieldmask) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedFieldmask)
+		if v := x.RepeatedFieldmask; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[128], tail-b.Tail)
-		if len(x.RepeatedAny) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedAny)
+		if v := x.RepeatedAny; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[129], tail-b.Tail)
-		if len(x.RepeatedValue) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedValue)
+		if v := x.RepeatedValue; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[130], tail-b.Tail)
-		if len(x.RepeatedListValue) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedListValue)
+		if v := x.RepeatedListValue; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[131], tail-b.Tail)
-		if len(x.RepeatedStruct) != 0 {
-			tail = wire.Messages(e, tail, x.RepeatedStruct)
+		if v := x.RepeatedStruct; len(v) != 0 {
+			tail = wire.Messages(e, tail, v)
 		}
 		out.End(row, o[132], tail-b.Tail)
 		out.U32(row, o[133], uint32(x.Fieldname1))
@@ -1075,7 +1076,7 @@ func gravenListTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeTestAllTypesProto3_NestedMessage wire.Type
+var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto3_NestedMessage) Γraven() *wire.Type {
@@ -1164,7 +1165,7 @@ func gravenListTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *
 	return xs
 }
 
-var gravenTypeForeignMessage wire.Type
+var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b}
 
 // Γraven is for the runtime.
 func (*ForeignMessage) Γraven() *wire.Type {
@@ -1245,7 +1246,7 @@ func gravenListForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Fore
 	return xs
 }
 
-var gravenTypeNullHypothesisProto3 wire.Type
+var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto3) Γraven() *wire.Type {
@@ -1317,7 +1318,7 @@ func gravenListNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEnumOnlyProto3 wire.Type
+var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto3) Γraven() *wire.Type {
