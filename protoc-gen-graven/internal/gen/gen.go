@@ -64,7 +64,6 @@ func Generate(p *protogen.Plugin, o Options) error {
 		if err := generateViews(p, f, plan, o); err != nil {
 			return err
 		}
-		generateWriters(p, f, plan, o)
 	}
 	return nil
 }

@@ -51,10 +51,14 @@ func generateServices(p *protogen.Plugin, f *protogen.File, o Options) error {
 		return fmt.Errorf("%s: services on frames need views: leave out views=none, or grpc and connect", f.Desc.Path())
 	}
 	if o.Services.GRPC {
-		newServicePrinter(p, f, o, "grpc").grpcServices()
+		g := newServicePrinter(p, f, o, "grpc")
+		g.grpcServices()
+		g.printAliases()
 	}
 	if o.Services.Connect {
-		newServicePrinter(p, f, o, "connect").connectServices()
+		g := newServicePrinter(p, f, o, "connect")
+		g.connectServices()
+		g.printAliases()
 	}
 	return nil
 }
@@ -92,9 +96,9 @@ func (g *servicePrinter) context() string { return g.id(contextPackage, "Context
 // Go package has no views.
 func (g *servicePrinter) carrier(m *protogen.Message) string {
 	if at := g.views.viewsOf(m.GoIdent.GoImportPath, g.file.GoImportPath, g.packageName(m)); at != "" {
-		return g.id(codecPackage, "Frame") + "[" + g.id(at, m.GoIdent.GoName) + "]"
+		return g.id(codecPackage, "Frame") + "[" + g.goType(protogen.GoIdent{GoName: m.GoIdent.GoName, GoImportPath: at}) + "]"
 	}
-	return g.QualifiedGoIdent(m.GoIdent)
+	return g.goType(m.GoIdent)
 }
 
 // doc prints what the schema says of a service or method.

@@ -12,7 +12,7 @@ func TestCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(contents) != 2*len(files) { // views and writers
+	if len(contents) != len(files) {
 		t.Errorf("%d files for %d of protobuf", len(contents), len(files))
 	}
 	for name, want := range contents {
