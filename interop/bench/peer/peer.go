@@ -44,6 +44,9 @@ type Case struct {
 	Read func(buf []byte) uint64
 	// Update changes buf as the message's Update does.
 	Update func(buf []byte)
+	// Complete, where set, makes bytes that can be read of what Write has returned or
+	// Update has changed.
+	Complete func([]byte) []byte
 	// Input, where set, is what Read and Update get in place of the instance's
 	// bytes.
 	Input []byte
@@ -78,6 +81,11 @@ func (b *Builder) Write(variant string, f func() []byte) {
 	b.in.Cases = append(b.in.Cases, Case{Op: Write, Variant: variant, Write: f})
 }
 
+// WriteIncomplete adds a case whose bytes are a message only after complete.
+func (b *Builder) WriteIncomplete(variant string, f func() []byte, complete func([]byte) []byte) {
+	b.in.Cases = append(b.in.Cases, Case{Op: Write, Variant: variant, Write: f, Complete: complete})
+}
+
 // Encoded sets what reads get, for peers that do not write.
 func (b *Builder) Encoded(p []byte) { b.in.Encoded = p }
 
@@ -94,6 +102,11 @@ func (b *Builder) ReadFrom(input []byte, op Op, variant string, f func([]byte) u
 // Update adds a case that changes bytes in place.
 func (b *Builder) Update(variant string, f func([]byte)) {
 	b.in.Cases = append(b.in.Cases, Case{Op: Update, Variant: variant, Update: f})
+}
+
+// UpdateIncomplete adds a case whose bytes are a message again only after complete.
+func (b *Builder) UpdateIncomplete(variant string, f func([]byte), complete func([]byte) []byte) {
+	b.in.Cases = append(b.in.Cases, Case{Op: Update, Variant: variant, Update: f, Complete: complete})
 }
 
 // Instance returns what was built.

@@ -40,9 +40,15 @@ func setup[M pbmsg.Message](s pbmsg.Spec[M]) func(*peer.Builder, scenario.Messag
 		other := anotherShape(msg)
 		if _, ok := any(msg).(wire.Generated); ok {
 			messages(b, "generated", s, other, func(m M) proto.Message { return m })
+			bareMessages(b, msg, func(p []byte) uint64 {
+				m := s.New()
+				peer.Check(decodeBare(p, m))
+				return s.Sum(m)
+			})
 		}
 		messages(b, "reflection", s, other, func(m M) proto.Message { return reflected{m} })
 		addViews(b, m, other)
+		addWriters(b, m)
 	}
 }
 

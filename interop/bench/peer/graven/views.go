@@ -117,11 +117,16 @@ func viewed[V codec.View[V]](b *peer.Builder, other []byte, sum, one func(V) uin
 	if other != nil {
 		b.ReadFrom(other, peer.VerifyRead, "view of another shape, verified", verified(sum))
 	}
+	bareViews(b, sum)
 	if update != nil {
 		b.Update("view, checksum made anew", func(p []byte) {
 			peer.Check(f.OpenTrusted(p, codec.Options{}))
 			update(peer.Must(f.Edit()))
 			peer.Check(f.Seal())
 		})
+		b.UpdateIncomplete("view"+Bare, func(p []byte) {
+			peer.Check(f.OpenTrusted(p, codec.Options{}))
+			update(peer.Must(f.Edit()))
+		}, reseal)
 	}
 }
