@@ -105,7 +105,11 @@ Codecs run on one processor, so that collecting garbage is paid for, with GOGC
 its checksum everywhere unless a row says otherwise; no other format here has a
 checksum. "message" means from or to protoc-gen-go's structs, "structs" means
 from plain Go structs, which for protobuf's implementations includes making the
-message. "trusted" reads look at no more than they must; "verified" means that
+message. Graven's writers write those straight into a frame, which is "borrowed" from
+the writer, "owned" by a Frame that is released before the next one, or one of a
+"batched" row of up to 64; they are told the lengths of lists except where a row says
+otherwise. Rows with "no envelope" show what the envelope and its checksum cost; package
+codec does not offer them. "trusted" reads look at no more than they must; "verified" means that
 the whole message was checked first. Cap'n Proto checks each access instead.
 FlatBuffers has no verifier in Go; C++ has one. Reading all means that each
 value goes into a checksum of a few instructions, whose own cost the row "plain

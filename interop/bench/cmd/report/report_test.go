@@ -67,7 +67,7 @@ func TestDocument(t *testing.T) {
 	d.text(charts)
 	text := d.b.String()
 	for _, want := range []string{
-		"| bank/100 | read all | 300 ns | msgp (decode): 200 ns, 0.67; Cap'n Proto (decode): 290 ns, 0.97 |",
+		"| bank/100 | read all, decoded | 300 ns | msgp (decode): 200 ns, 0.67; Cap'n Proto (decode): 290 ns, 0.97 |",
 		"| **Graven**: decode |  |  | 300 ns (0.30) |",
 		"charts/bank-dark.svg",
 	} {
