@@ -114,7 +114,9 @@ func (grpcFrames) Talk(s grpc.BidiStreamingServer[item, item]) error { return ta
 
 func (grpcFrames) Nothing(_ context.Context, in *empty) (*empty, error) { return in, nil }
 
-func (grpcFrames) Foreign(_ context.Context, in *wide.Wide) (*item, error) { return write(in.F1, in.F12) }
+func (grpcFrames) Foreign(_ context.Context, in *wide.Wide) (*item, error) {
+	return write(in.F1, in.F12)
+}
 
 type connectFrames struct {
 	relaygravenconnect.UnimplementedRelayHandler
