@@ -105,6 +105,13 @@ func (w *Writer[V]) SealInto(f *Frame[V]) error {
 	return f.adopt(frame, frame, new(Options))
 }
 
+// Release gives the writer's buffer back to the pool, with what Seal and Batch have lent of
+// it. Reset takes another one. Never calling Release is safe, the garbage collector takes over.
+func (w *Writer[V]) Release() {
+	w.end = 0
+	w.w.Drop()
+}
+
 // Batch gives the frames that Next has completed since Reset, back to back: what
 // a file or a stream of frames holds. It is borrowed, as what Seal gives.
 func (w *Writer[V]) Batch() []byte { return w.w.Frames(w.end) }

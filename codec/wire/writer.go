@@ -123,6 +123,14 @@ func (w *Writer) Take(n int) pool.Shared {
 	return b
 }
 
+// Drop gives the buffer back to the pool.
+func (w *Writer) Drop() {
+	w.kill()
+	if w.lim > 0 {
+		w.Take(0).Free()
+	}
+}
+
 // room makes sure that n bytes can be written at the writer's position.
 func (w *Writer) room(n uint) bool {
 	return w.pos <= w.lim && w.lim-w.pos >= n || w.grow(n)
