@@ -38,12 +38,13 @@ const (
 type generator struct {
 	dir    string // scratch modules, plugins, build cache
 	keep   bool
+	views  bool   // generate views and read through them
 	module string // folder of this module
 	root   string // folder of the module github.com/graven-rpc/graven
 }
 
-func newGenerator(keep string) (*generator, error) {
-	g := &generator{dir: keep, keep: keep != ""}
+func newGenerator(keep string, views bool) (*generator, error) {
+	g := &generator{dir: keep, keep: keep != "", views: views}
 	for path, dir := range map[string]*string{
 		"github.com/graven-rpc/graven":                 &g.root,
 		"github.com/graven-rpc/graven/interop/schemas": &g.module,
@@ -128,10 +129,15 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 	if err != nil {
 		return result{}, err
 	}
+	parameter := req.GetParameter()
+	if !g.views {
+		req.Parameter = proto.String(parameter + ",views=none")
+	}
 	ours, err := g.generateWith(ourPlugin, req)
 	if err != nil {
 		return result{}, err
 	}
+	req.Parameter = proto.String(parameter)
 	// Views are packages of their own.
 	var methods, views []*pluginpb.CodeGeneratorResponse_File
 	for _, f := range ours {
@@ -152,7 +158,7 @@ func (g *generator) generate(s *sets.Set, cache string, values int, seed uint64)
 			return result{}, err
 		}
 	}
-	if err := writeMain(dir, module, packages, req); err != nil {
+	if err := g.writeMain(dir, module, packages, req); err != nil {
 		return result{}, err
 	}
 	if _, err := g.goCommand(dir, "vet", "./..."); err != nil {
@@ -214,7 +220,7 @@ func (g *generator) writeModule(dir, module string) error {
 
 // writeMain writes the program: it links in all packages, and the view of each
 // message that has one.
-func writeMain(dir, module string, packages []string, req *pluginpb.CodeGeneratorRequest) error {
+func (g *generator) writeMain(dir, module string, packages []string, req *pluginpb.CodeGeneratorRequest) error {
 	plugin, err := protogen.Options{}.New(req)
 	if err != nil {
 		return err
@@ -241,7 +247,7 @@ func writeMain(dir, module string, packages []string, req *pluginpb.CodeGenerato
 	for _, f := range plugin.Files {
 		for _, m := range f.Messages {
 			// Not of files whose code is protobuf-go's own.
-			if f.Generate {
+			if f.Generate && g.views {
 				add(m)
 			}
 		}
@@ -249,8 +255,11 @@ func writeMain(dir, module string, packages []string, req *pluginpb.CodeGenerato
 	for _, p := range packages {
 		fmt.Fprintf(&imports, "\t_ %q\n", p)
 	}
-	main := fmt.Sprintf("// Program of random values of a set of schemas.\npackage main\n\nimport (\n\t%q\n\t%q\n\n%s)\n\nfunc main() {\n%s\tdriver.Main(%q)\n}\n",
-		checkPackage, driverPackage, imports.Bytes(), views.Bytes(), module)
+	if g.views {
+		fmt.Fprintf(&imports, "\t%q\n", checkPackage)
+	}
+	main := fmt.Sprintf("// Program of random values of a set of schemas.\npackage main\n\nimport (\n\t%q\n\n%s)\n\nfunc main() {\n%s\tdriver.Main(%q)\n}\n",
+		driverPackage, imports.Bytes(), views.Bytes(), module)
 	return os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644)
 }
 

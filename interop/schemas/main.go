@@ -41,6 +41,7 @@ func run() error {
 	values := flag.Int("values", 20, "random values for each message type")
 	seed := flag.Uint64("seed", 1, "seed of the first value")
 	generate := flag.Bool("generate", false, "generate Go code, build and vet it, and send values through it")
+	views := flag.Bool("views", true, "with -generate: views too, which take long to compile for large sets")
 	keep := flag.String("keep", "", "with -generate: the folder to generate into and leave behind")
 	flag.Parse()
 
@@ -55,7 +56,7 @@ func run() error {
 	}
 	run := dynamic // of one set
 	if *generate {
-		g, err := newGenerator(*keep)
+		g, err := newGenerator(*keep, *views)
 		if err != nil {
 			return err
 		}
