@@ -60,7 +60,11 @@ func (c cost) metrics() map[string]float64 {
 }
 
 // long is how long an operation may take before it is run only once.
-const long = 200 * time.Millisecond
+const long = 100 * time.Millisecond
+
+// least is how many times a sample repeats an operation that is not long, so that those that
+// allocate much pay for about as many collections in each sample.
+const least = 4
 
 // sample runs an operation, which run does n times, for about d. Its time is CPU
 // time, which other processes on the machine disturb less than the time of day.
@@ -72,7 +76,7 @@ func sample(d time.Duration, run func(n int)) cost {
 			return c
 		}
 		if took >= d/4 {
-			n = max(1, int(float64(n)*float64(d)/float64(took)))
+			n = max(least, int(float64(n)*float64(d)/float64(took)))
 			break
 		}
 		n *= 2
