@@ -106,6 +106,7 @@ func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result,
 			log.Print(f)
 		}
 		failed += len(r.Failures)
+		log.Printf("%s: %d values, %d differences", s.Name, r.Values, len(r.Failures))
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d (%d)\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, r.Damaged, r.Accepted, len(r.Failures),
 			float64(r.Frames)/float64(max(r.Protobuf, 1)), r.took.Seconds())
 		if c := r.code; c != nil {
