@@ -43,6 +43,9 @@ type Plan struct {
 	Kept    *Rows  // a root block of the Unknown fields, nil if there are none
 	Carry   *Carry // how rows that have all of them carry them on, nil if some are variable
 
+	word uint64 // the shape as a number, if it has at most eight bytes
+	size int    // bytes of the shape
+
 	// What one pass of verification needs, beside the stride.
 	Small      bool      // the bits of a row fit in 64
 	Fixed      uint64    // in small rows, the presence bits of slots
@@ -91,6 +94,9 @@ func NewPlan(m *Message, r *Rows) (*Plan, error) {
 	}
 	for ; i < len(m.Fields); i++ {
 		p.Places[i].Row = -1
+	}
+	if p.size = len(r.Shape); p.size <= 8 {
+		p.word = shapeWord(r.Shape, p.size)
 	}
 	p.place()
 	p.prepare()
@@ -228,9 +234,12 @@ const (
 	PlanCost = 176
 )
 
+// planTable keeps plans by the hash of their shape, each in one of two places.
+type planTable [keptPlans + keptLong]atomic.Pointer[Plan]
+
 type planCache struct {
 	full  atomic.Pointer[Plan]
-	table atomic.Pointer[[keptPlans + keptLong]atomic.Pointer[Plan]]
+	table atomic.Pointer[planTable]
 }
 
 // FullPlan is the plan of the compiled shape.
@@ -256,12 +265,37 @@ func (m *Message) PlanFor(b []byte) (*Plan, error) {
 		return nil, shapeCut
 	}
 	shape := b[:n]
-	if string(shape) == string(m.Full.Shape) {
-		return m.FullPlan(), nil
+	full := m.shapes.full.Load()
+	if full == nil {
+		full = m.FullPlan()
 	}
-	if t := m.shapes.table.Load(); t != nil {
-		if p := t[hashShape(shape)].Load(); p != nil && string(p.Rows.Shape) == string(shape) {
-			return p, nil
+	t := m.shapes.table.Load()
+	var at uint64
+	if n <= 8 {
+		word := shapeWord(b, n)
+		if word == full.word && n == full.size {
+			return full, nil
+		}
+		at = hashWord(word)
+		if t != nil {
+			if p := t[at].Load(); p != nil && p.word == word && p.size == n {
+				return p, nil
+			}
+			if p := t[at^1].Load(); p != nil && p.word == word && p.size == n {
+				return p, nil
+			}
+		}
+	} else {
+		if string(shape) == string(m.Full.Shape) {
+			return full, nil
+		}
+		at = hashShape(shape)
+		if t != nil {
+			for _, at := range [2]uint64{at, at ^ 1} {
+				if p := t[at].Load(); p != nil && string(p.Rows.Shape) == string(shape) {
+					return p, nil
+				}
+			}
 		}
 	}
 	r, err := ParseShape(shape)
@@ -269,19 +303,35 @@ func (m *Message) PlanFor(b []byte) (*Plan, error) {
 		return nil, err
 	}
 	p, err := NewPlan(m, r)
-	if err == nil && n <= KeptShape {
-		t := m.shapes.table.Load()
-		if t == nil {
-			m.shapes.table.CompareAndSwap(nil, new([keptPlans + keptLong]atomic.Pointer[Plan]))
-			t = m.shapes.table.Load()
-		}
-		t[hashShape(shape)].Store(p)
+	if err != nil || n > KeptShape {
+		return p, err
 	}
-	return p, err
+	if t == nil {
+		m.shapes.table.CompareAndSwap(nil, new(planTable))
+		t = m.shapes.table.Load()
+	}
+	if t[at].Load() != nil && t[at^1].Load() == nil {
+		at ^= 1
+	}
+	t[at].Store(p)
+	return p, nil
 }
 
-// hashShape is an index into a table of plans. Multiplicative hashing, as in Knuth,
-// The Art of Computer Programming, volume 3, 6.4.
+// shapeWord is a shape of at most eight bytes as a number.
+func shapeWord(b []byte, n int) (w uint64) {
+	if len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b) & (1<<(8*n) - 1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		w = w<<8 | uint64(b[i])
+	}
+	return w
+}
+
+// hashWord and hashShape are indices into a table of plans. Multiplicative hashing, as in
+// Knuth, The Art of Computer Programming, volume 3, 6.4.
+func hashWord(w uint64) uint64 { return w * 0x9E3779B97F4A7C15 >> (64 - 7) }
+
 func hashShape(shape []byte) uint64 {
 	n := len(shape)
 	h := uint64(n)

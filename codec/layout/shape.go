@@ -264,6 +264,12 @@ var (
 // ShapeLen is the length of the shape at the start of b, 0 if there is none.
 // It does not check the shape's form.
 func ShapeLen(b []byte) int {
+	if len(b) >= 2 {
+		// Most shapes are one word, without a code 7.
+		if w := binary.LittleEndian.Uint16(b); w&more == 0 && w&(w>>1)&(w>>2)&0x1249 == 0 {
+			return 2
+		}
+	}
 	n, exts := 0, 0
 	for {
 		if len(b)-n < 2 {

@@ -140,8 +140,6 @@ type Info struct {
 	full      *form                // of all fields
 	fullHead  [2]int               // the measure of elision of a full row, without and with a residue
 	residual  atomic.Pointer[form] // the full form with a residue
-	last      atomic.Pointer[form]
-	lastFull  atomic.Uint64 // bits of one word that were found not to be elided last
 	forms     atomic.Pointer[[keptForms]atomic.Pointer[form]]
 }
 
@@ -160,7 +158,6 @@ func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
 		i.presence[b/64] |= 1 << (b % 64)
 	}
 	i.full = newForm(i, i.presence, false)
-	i.lastFull.Store(i.presence[0])
 	i.fullHead = [2]int{lm.Head(i.presence, false), lm.Head(i.presence, true)}
 	return i, nil
 }
@@ -169,6 +166,7 @@ func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
 // elision gives for a set of fields.
 type form struct {
 	key      []uint64 // presence bits, in the bits of a full row, of the fields that some row has
+	key0     uint64   // the first word of key
 	residue  bool
 	full     bool // the rows have all bits of a full row, in place
 	shape    []byte
@@ -196,7 +194,7 @@ func newForm(i *Info, key []uint64, residue bool) *form {
 	if residue {
 		rows = lm.Rows(nil, true)
 	}
-	f := &form{key: append([]uint64(nil), key...), residue: residue}
+	f := &form{key: append([]uint64(nil), key...), key0: key[0], residue: residue}
 	if used := lm.Rows(has, residue); len(used.Fields) < len(rows.Fields) && !lm.Entry && layout.Elide(rows, used) {
 		rows = used
 	}
@@ -235,35 +233,53 @@ func newForm(i *Info, key []uint64, residue bool) *form {
 	return f
 }
 
-// formFor finds the form for the union of the rows' bits.
+// formFor finds the form for the union of the rows' bits: in one of two places of the table,
+// by hash. There is no other order in which forms are kept, so a lookup writes nothing.
 func (i *Info) formFor(bits []uint64, residue bool) *form {
-	if f := i.last.Load(); f != nil && f.is(i, bits, residue) {
-		return f
-	}
-	if !i.elides(bits, residue) {
-		return i.fullForm(residue)
-	}
 	h := uint64(0)
 	for w, b := range bits {
-		h = (h ^ b&i.presence[w]) * 0x9E3779B97F4A7C15
+		h = (h ^ b&i.presence[w]) * golden
 	}
+	h >>= 64 - 8
 	forms := i.forms.Load()
 	if forms == nil {
 		i.forms.CompareAndSwap(nil, new([keptForms]atomic.Pointer[form]))
 		forms = i.forms.Load()
 	}
-	slot := &forms[h>>56]
-	f := slot.Load()
-	if f == nil || !f.is(i, bits, residue) {
-		key := make([]uint64, i.words)
-		for w := range key {
-			key[w] = bits[w] & i.presence[w]
+	at := &forms[h]
+	if f := at.Load(); f != nil {
+		if f.is(i, bits, residue) {
+			return f
 		}
-		f = newForm(i, key, residue)
-		slot.Store(f)
+		other := &forms[h^1]
+		if f := other.Load(); f == nil {
+			at = other
+		} else if f.is(i, bits, residue) {
+			return f
+		}
 	}
-	i.last.Store(f)
+	f := i.newForm(bits, residue)
+	at.Store(f)
 	return f
+}
+
+// golden is the multiplier of multiplicative hashing, as in Knuth, The Art of Computer
+// Programming, volume 3, 6.4.
+const golden = 0x9E3779B97F4A7C15
+
+// newForm makes the form for rows with the fields of these bits. If they are not elided,
+// it is the full form under their key.
+func (i *Info) newForm(bits []uint64, residue bool) *form {
+	key := make([]uint64, i.words)
+	for w := range key {
+		key[w] = bits[w] & i.presence[w]
+	}
+	if i.elides(key, residue) {
+		return newForm(i, key, residue)
+	}
+	f := *i.fullForm(residue)
+	f.key, f.key0 = key, key[0]
+	return &f
 }
 
 // elides reports whether rows with the fields of these bits are written elided.
@@ -306,18 +322,20 @@ func (f *form) is(i *Info, bits []uint64, residue bool) bool {
 // form1 is formFor for rows of one word of bits.
 func (i *Info) form1(b uint64, residue bool) *form {
 	b &= i.presence[0]
-	if (b == i.presence[0] || b == i.lastFull.Load()) && !residue {
+	if b == i.presence[0] && !residue {
 		return i.full
 	}
-	if f := i.last.Load(); f != nil && f.key[0] == b && f.residue == residue {
-		return f
+	if forms := i.forms.Load(); forms != nil {
+		h := b * golden >> (64 - 8)
+		if f := forms[h].Load(); f != nil && f.key0 == b && f.residue == residue {
+			return f
+		}
+		if f := forms[h^1].Load(); f != nil && f.key0 == b && f.residue == residue {
+			return f
+		}
 	}
 	set := [1]uint64{b}
-	f := i.formFor(set[:], residue)
-	if f == i.full {
-		i.lastFull.Store(b)
-	}
-	return f
+	return i.formFor(set[:], residue)
 }
 
 // squeeze moves the bits of a full row to an elided one, written at row.
