@@ -81,7 +81,9 @@ func (g *servicePrinter) connectClient(s *protogen.Service) {
 	g.P("// New", name, " returns a client of the service at a URL. Without options it speaks the Connect protocol in")
 	g.P("// protobuf; package gravenconnect has those for Graven.")
 	g.P("func New", name, "(c ", g.id(connectPackage, "HTTPClient"), ", url string, opts ...", g.id(connectPackage, "ClientOption"), ") ", name, " {")
-	g.P("url = ", g.id(stringsPackage, "TrimRight"), `(url, "/")`)
+	if len(s.Methods) > 0 {
+		g.P("url = ", g.id(stringsPackage, "TrimRight"), `(url, "/")`)
+	}
 	g.descriptors(s)
 	g.P("return &", impl, "{")
 	for _, m := range s.Methods {

@@ -219,7 +219,6 @@ type IdleClient interface {
 // NewIdleClient returns a client of the service at a URL. Without options it speaks the Connect protocol in
 // protobuf; package gravenconnect has those for Graven.
 func NewIdleClient(c connect.HTTPClient, url string, opts ...connect.ClientOption) IdleClient {
-	url = strings.TrimRight(url, "/")
 	return &idleClient{}
 }
 
