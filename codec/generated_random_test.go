@@ -28,7 +28,7 @@ func TestGeneratedRandomSchemas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
-	schemas, seed := fromEnv(t, "GRAVEN_SCHEMAS", 3), fromEnv(t, "GRAVEN_SEED", 0)
+	schemas, seed := fromEnv(t, "GRAVEN_SCHEMAS", 2), fromEnv(t, "GRAVEN_SEED", 0)
 	m := newGeneratedModule(t)
 	for i := range uint64(schemas) {
 		for _, api := range []string{"OPEN", "HYBRID", "OPAQUE"} {
