@@ -567,7 +567,9 @@ func (f *Frame[V]) Reset() {
 	f.view, f.data, f.read, f.owner, f.lent, f.shared = none, nil, nil, nil, false, false
 	f.msg, f.err, f.made = nil, nil, nil
 	f.drop()
-	f.state.Store(0)
+	if f.state.Load() != 0 { // a store costs more than all else here
+		f.state.Store(0)
+	}
 }
 
 // hold takes a reference to the owner of memory for the frame's own.

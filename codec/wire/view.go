@@ -141,12 +141,7 @@ func (v View) Message(i int) View {
 }
 
 // Inline is the inline message in field i; of an absent one all is zero.
-func (v View) Inline(i int) (x Inline) {
-	if s := v.slot(i); s.Off != 0 {
-		x.p = v.p.Add(uint(s.Off))
-	}
-	return x
-}
+func (v View) Inline(i int) Inline { return Inline{v.p.Field(v.slot(i).Off)} }
 
 // block is the block in field i.
 func (v View) block(i int) block {

@@ -51,7 +51,7 @@ func (v Inline) F64(o uint) float64 { return math.Float64frombits(v.U64(o)) }
 // At is the inline message at o.
 func (v Inline) At(o uint) (x Inline) {
 	if !v.p.Nil() {
-		x.p = v.p.Add(o)
+		x.p = v.p.Sure(o)
 	}
 	return x
 }
@@ -88,14 +88,14 @@ func (l InlineList[V]) At(i int) V {
 	if uint(i) >= uint(l.n) {
 		noElement(i, l.n)
 	}
-	return V(inline{l.p.Add(uint(i) * l.size)})
+	return V(inline{l.p.Sure(uint(i) * l.size)})
 }
 
 // All yields the messages in order.
 func (l InlineList[V]) All() iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for i := range l.n {
-			if !yield(V(inline{l.p.Add(uint(i) * l.size)})) {
+			if !yield(V(inline{l.p.Sure(uint(i) * l.size)})) {
 				return
 			}
 		}

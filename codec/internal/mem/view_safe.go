@@ -35,3 +35,16 @@ func At[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64](p Ptr, o ui
 	Load(x[:], p.b[o:])
 	return x[0]
 }
+
+var zeros [256]byte
+
+// Field is the position n bytes on, that of 256 zeros if n is 0.
+func (p Ptr) Field(n uint32) Ptr {
+	if n == 0 {
+		return Ptr{zeros[:]}
+	}
+	return p.Add(uint(n))
+}
+
+// Sure is the position n bytes on, where a byte can be read.
+func (p Ptr) Sure(n uint) Ptr { return p.Add(n) }

@@ -45,3 +45,23 @@ func Range(row Ptr, from, to, prev, off uint32) (uint32, uint32) {
 func At[T ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64](p Ptr, o uint) T {
 	return *(*T)(unsafe.Add(p.p, o))
 }
+
+var zeros [256]byte
+
+// Field is the position n bytes on, that of 256 zeros if n is 0.
+func (p Ptr) Field(n uint32) Ptr {
+	q := unsafe.Pointer(&zeros)
+	if n != 0 {
+		q = unsafe.Add(p.p, n)
+	}
+	// This tells the compiler that q is not nil: it drops what asks.
+	_ = *(*byte)(q)
+	return Ptr{q}
+}
+
+// Sure is the position n bytes on, where a byte can be read.
+func (p Ptr) Sure(n uint) Ptr {
+	q := unsafe.Add(p.p, n)
+	_ = *(*byte)(q)
+	return Ptr{q}
+}
