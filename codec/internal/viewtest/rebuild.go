@@ -113,7 +113,7 @@ func rebuildList(fd protoreflect.FieldDescriptor, got reflect.Value, m protorefl
 	for i := range n {
 		at := got.MethodByName("At").Call([]reflect.Value{reflect.ValueOf(i)})[0]
 		if fd.Message() != nil {
-			if at.Interface() != all[i].Interface() {
+			if !reflect.DeepEqual(at.Interface(), all[i].Interface()) {
 				panic(fmt.Sprintf("%s: At(%d) is not what All gives", fd.FullName(), i))
 			}
 			e := l.NewElement()
@@ -144,7 +144,7 @@ func rebuildMap(fd protoreflect.FieldDescriptor, got reflect.Value, m protorefle
 			panic(fmt.Sprintf("%s: key %v is not found", fd.FullName(), key))
 		}
 		if fd.MapValue().Message() != nil {
-			if v.Interface() != found[0].Interface() {
+			if !reflect.DeepEqual(v.Interface(), found[0].Interface()) {
 				panic(fmt.Sprintf("%s: Get(%v) is not what All gives", fd.FullName(), key))
 			}
 			e := to.NewValue()
