@@ -50,16 +50,25 @@ type Union struct {
 //go:noinline
 func (u *Union) Add(e *Encoder, bits uint64, residue bool) bool {
 	if u.form != nil && bits&^u.bits == 0 && residue == u.residue {
-		return u.form.full && !e.careful
+		return u.settled(e)
 	}
 	return u.more(e, bits, residue)
+}
+
+// settled reports whether no further row can change the shape. That the full shape is
+// the choice so far is not enough where shapes have several words: a field in a word
+// that was empty saves a byte, the run of one empty word taking three bytes and a
+// word two, and may so make the elided shape small enough.
+func (u *Union) settled(e *Encoder) bool {
+	return u.form.full && !e.careful &&
+		(u.info.oneWord || u.bits&u.info.presence[0] == u.info.presence[0])
 }
 
 func (u *Union) more(e *Encoder, bits uint64, residue bool) bool {
 	u.bits |= bits
 	u.residue = u.residue || residue
 	u.form = u.info.form1(u.bits, u.residue)
-	return u.form.full && !e.careful
+	return u.settled(e)
 }
 
 // AddWide is Add for rows of more than 64 bits.
@@ -72,7 +81,7 @@ func (u *Union) AddWide(e *Encoder, bits []uint64, residue bool) bool {
 	}
 	u.residue = u.residue || residue
 	u.form = u.info.formFor(u.wide, u.residue)
-	return u.form.full && !e.careful
+	return false // more than 64 bits are more than one word
 }
 
 // Union begins the choice of a block's shape.

@@ -137,6 +137,7 @@ type Info struct {
 	presence  []uint64             // the presence bits among them
 	Key       Key                  // of the slabs for its Go type
 	needsInit bool                 // protobuf has required fields to check
+	oneWord   bool                 // the full shape is one word
 	full      *form                // of all fields
 	fullHead  [2]int               // the measure of elision of a full row, without and with a residue
 	residual  atomic.Pointer[form] // the full form with a residue
@@ -158,6 +159,7 @@ func newInfo(md protoreflect.MessageDescriptor) (*Info, error) {
 		i.presence[b/64] |= 1 << (b % 64)
 	}
 	i.full = newForm(i, i.presence, false)
+	i.oneWord = lm.Full.Shape[1]&0x80 == 0
 	i.fullHead = [2]int{lm.Head(i.presence, false), lm.Head(i.presence, true)}
 	return i, nil
 }
