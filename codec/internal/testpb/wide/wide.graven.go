@@ -318,3 +318,201 @@ func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
 	d.Close()
 	return xs
 }
+
+var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea}
+
+var gravenKeySettling_Early wire.Key
+
+var gravenKeySettling_Late wire.Key
+
+// Γraven is for the runtime.
+func (*Settling) Γraven() *wire.Type {
+	return wire.Bind[Settling](&gravenTypeSettling, gravenPutSettling, gravenPut1Settling, gravenGet1Settling)
+}
+
+func gravenBitsSettling(x *Settling) (b uint64) {
+	if x == nil {
+		return
+	}
+	switch v := x.Which.(type) {
+	case *Settling_Early:
+		b |= wire.Bit(v != nil) << 0
+	case *Settling_Late:
+		b |= wire.Bit(v != nil) << 5
+	}
+	b |= wire.Bit(x.Enabled) << 1
+	b |= wire.Bit(x.Enabled) << 2
+	b |= wire.Bit(x.Disabled) << 3
+	b |= wire.Bit(x.Disabled) << 4
+	return b
+}
+
+func gravenPutSettling(e *wire.Encoder, tail uint, xs []*Settling, root bool) uint {
+	t := gravenTypeSettling.Of((*Settling)(nil))
+	u := e.Union(t)
+	for _, x := range xs {
+		if u.Add(e, gravenBitsSettling(x), x != nil && (len(x.unknownFields) > 0)) {
+			break
+		}
+	}
+	b, ok := e.Open(&u, tail, len(xs), root, false)
+	if !ok {
+		return e.Close(tail)
+	}
+	o := (*[4]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
+	for i, x := range xs {
+		if x == nil {
+			x = new(Settling)
+		}
+		b.Bits(row, gravenBitsSettling(x))
+		if v, _ := x.Which.(*Settling_Early); v != nil {
+			tail = gravenPutWide(e, tail, []*Wide{v.Early}, false)
+		}
+		out.End(row, o[0], tail-b.Tail)
+		if v, _ := x.Which.(*Settling_Late); v != nil {
+			tail = gravenPutWide(e, tail, []*Wide{v.Late}, false)
+		}
+		out.End(row, o[3], tail-b.Tail)
+		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
+		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
+	}
+	return e.Close(tail)
+}
+
+func gravenPut1Settling(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSettling(e, tail, []*Settling{m.(*Settling)}, root)
+}
+
+func gravenGetSettling(d *wire.Decoder, b *wire.Rows, xs []*Settling) {
+	s := (*[4]wire.Slot)(b.Slots)
+	for i, x := range xs {
+		r := b.Row(i)
+		if r.Has(&s[0]) {
+			v := wire.New[Settling_Early](d, &gravenKeySettling_Early)
+			v.Early = gravenOneWide(d, r, &s[0])
+			x.Which = v
+		}
+		x.Enabled = r.Bool(&s[1])
+		x.Disabled = r.Bool(&s[2])
+		if r.Has(&s[3]) {
+			v := wire.New[Settling_Late](d, &gravenKeySettling_Late)
+			v.Late = gravenOneWide(d, r, &s[3])
+			x.Which = v
+		}
+		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
+			d.Merge(b, i, x)
+		}
+	}
+}
+
+func gravenGet1Settling(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSettling(d, b, []*Settling{m.(*Settling)})
+}
+
+func gravenOneSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settling {
+	t := gravenTypeSettling.Of((*Settling)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Settling{wire.New[Settling](d, &t.Key)}
+	gravenGetSettling(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settling {
+	t := gravenTypeSettling.Of((*Settling)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Settling](d, &t.Key, b.N)
+	gravenGetSettling(d, &b, xs)
+	d.Close()
+	return xs
+}
+
+var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0}
+
+// Γraven is for the runtime.
+func (*Settlings) Γraven() *wire.Type {
+	return wire.Bind[Settlings](&gravenTypeSettlings, gravenPutSettlings, gravenPut1Settlings, gravenGet1Settlings)
+}
+
+func gravenBitsSettlings(x *Settlings) (b uint64) {
+	if x == nil {
+		return
+	}
+	b |= wire.Bit(len(x.Rows) != 0) << 0
+	return b
+}
+
+func gravenPutSettlings(e *wire.Encoder, tail uint, xs []*Settlings, root bool) uint {
+	t := gravenTypeSettlings.Of((*Settlings)(nil))
+	u := e.Union(t)
+	for _, x := range xs {
+		if u.Add(e, gravenBitsSettlings(x), x != nil && (len(x.unknownFields) > 0)) {
+			break
+		}
+	}
+	b, ok := e.Open(&u, tail, len(xs), root, false)
+	if !ok {
+		return e.Close(tail)
+	}
+	o := (*[1]uint32)(b.Offs)
+	out, row, tail := b.Out, b.Row, b.Tail
+	for i, x := range xs {
+		if x == nil {
+			x = new(Settlings)
+		}
+		b.Bits(row, gravenBitsSettlings(x))
+		if v := x.Rows; len(v) != 0 {
+			tail = gravenPutSettling(e, tail, v, false)
+		}
+		out.End(row, o[0], tail-b.Tail)
+		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
+		row += b.Step
+		if i < b.Ends {
+			out.Last(row, tail-b.Tail)
+		}
+	}
+	return e.Close(tail)
+}
+
+func gravenPut1Settlings(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
+	return gravenPutSettlings(e, tail, []*Settlings{m.(*Settlings)}, root)
+}
+
+func gravenGetSettlings(d *wire.Decoder, b *wire.Rows, xs []*Settlings) {
+	s := (*[1]wire.Slot)(b.Slots)
+	for i, x := range xs {
+		r := b.Row(i)
+		if r.Has(&s[0]) {
+			x.Rows = gravenListSettling(d, r, &s[0])
+		}
+		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
+			d.Merge(b, i, x)
+		}
+	}
+}
+
+func gravenGet1Settlings(d *wire.Decoder, b *wire.Rows, m proto.Message) {
+	gravenGetSettlings(d, b, []*Settlings{m.(*Settlings)})
+}
+
+func gravenOneSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settlings {
+	t := gravenTypeSettlings.Of((*Settlings)(nil))
+	b := d.Open(r, s, t)
+	xs := [1]*Settlings{wire.New[Settlings](d, &t.Key)}
+	gravenGetSettlings(d, &b, xs[:])
+	d.Close()
+	return xs[0]
+}
+
+func gravenListSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settlings {
+	t := gravenTypeSettlings.Of((*Settlings)(nil))
+	b := d.Open(r, s, t)
+	xs := wire.Alloc[Settlings](d, &t.Key, b.N)
+	gravenGetSettlings(d, &b, xs)
+	d.Close()
+	return xs
+}

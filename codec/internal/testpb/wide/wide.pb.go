@@ -539,6 +539,150 @@ func (x *Wide) GetF60() uint64 {
 	return 0
 }
 
+// A field in the first word makes the shape of a row shorter: the run of an empty word
+// takes a byte more than the word.
+type Settling struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Which:
+	//
+	//	*Settling_Early
+	//	*Settling_Late
+	Which         isSettling_Which `protobuf_oneof:"which"`
+	Enabled       bool             `protobuf:"varint,3,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	Disabled      bool             `protobuf:"varint,4,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Settling) Reset() {
+	*x = Settling{}
+	mi := &file_wide_wide_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Settling) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Settling) ProtoMessage() {}
+
+func (x *Settling) ProtoReflect() protoreflect.Message {
+	mi := &file_wide_wide_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Settling.ProtoReflect.Descriptor instead.
+func (*Settling) Descriptor() ([]byte, []int) {
+	return file_wide_wide_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Settling) GetWhich() isSettling_Which {
+	if x != nil {
+		return x.Which
+	}
+	return nil
+}
+
+func (x *Settling) GetEarly() *Wide {
+	if x != nil {
+		if x, ok := x.Which.(*Settling_Early); ok {
+			return x.Early
+		}
+	}
+	return nil
+}
+
+func (x *Settling) GetLate() *Wide {
+	if x != nil {
+		if x, ok := x.Which.(*Settling_Late); ok {
+			return x.Late
+		}
+	}
+	return nil
+}
+
+func (x *Settling) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *Settling) GetDisabled() bool {
+	if x != nil {
+		return x.Disabled
+	}
+	return false
+}
+
+type isSettling_Which interface {
+	isSettling_Which()
+}
+
+type Settling_Early struct {
+	Early *Wide `protobuf:"bytes,2,opt,name=early,proto3,oneof"`
+}
+
+type Settling_Late struct {
+	Late *Wide `protobuf:"bytes,6,opt,name=late,proto3,oneof"`
+}
+
+func (*Settling_Early) isSettling_Which() {}
+
+func (*Settling_Late) isSettling_Which() {}
+
+type Settlings struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rows          []*Settling            `protobuf:"bytes,1,rep,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Settlings) Reset() {
+	*x = Settlings{}
+	mi := &file_wide_wide_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Settlings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Settlings) ProtoMessage() {}
+
+func (x *Settlings) ProtoReflect() protoreflect.Message {
+	mi := &file_wide_wide_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Settlings.ProtoReflect.Descriptor instead.
+func (*Settlings) Descriptor() ([]byte, []int) {
+	return file_wide_wide_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Settlings) GetRows() []*Settling {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
 var File_wide_wide_proto protoreflect.FileDescriptor
 
 const file_wide_wide_proto_rawDesc = "" +
@@ -611,7 +755,15 @@ const file_wide_wide_proto_rawDesc = "" +
 	"\x04_f24B\x06\n" +
 	"\x04_f34B\x06\n" +
 	"\x04_f44B\x06\n" +
-	"\x04_f54B9Z7github.com/graven-rpc/graven/codec/internal/testpb/wideb\x06proto3"
+	"\x04_f54\"\x9d\x01\n" +
+	"\bSettling\x12)\n" +
+	"\x05early\x18\x02 \x01(\v2\x11.testpb.wide.WideH\x00R\x05early\x12'\n" +
+	"\x04late\x18\x06 \x01(\v2\x11.testpb.wide.WideH\x00R\x04late\x12\x18\n" +
+	"\aenabled\x18\x03 \x01(\bR\aenabled\x12\x1a\n" +
+	"\bdisabled\x18\x04 \x01(\bR\bdisabledB\a\n" +
+	"\x05which\"6\n" +
+	"\tSettlings\x12)\n" +
+	"\x04rows\x18\x01 \x03(\v2\x15.testpb.wide.SettlingR\x04rowsB9Z7github.com/graven-rpc/graven/codec/internal/testpb/wideb\x06proto3"
 
 var (
 	file_wide_wide_proto_rawDescOnce sync.Once
@@ -625,16 +777,21 @@ func file_wide_wide_proto_rawDescGZIP() []byte {
 	return file_wide_wide_proto_rawDescData
 }
 
-var file_wide_wide_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_wide_wide_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_wide_wide_proto_goTypes = []any{
-	(*Wide)(nil), // 0: testpb.wide.Wide
+	(*Wide)(nil),      // 0: testpb.wide.Wide
+	(*Settling)(nil),  // 1: testpb.wide.Settling
+	(*Settlings)(nil), // 2: testpb.wide.Settlings
 }
 var file_wide_wide_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	0, // 0: testpb.wide.Settling.early:type_name -> testpb.wide.Wide
+	0, // 1: testpb.wide.Settling.late:type_name -> testpb.wide.Wide
+	1, // 2: testpb.wide.Settlings.rows:type_name -> testpb.wide.Settling
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_wide_wide_proto_init() }
@@ -643,13 +800,17 @@ func file_wide_wide_proto_init() {
 		return
 	}
 	file_wide_wide_proto_msgTypes[0].OneofWrappers = []any{}
+	file_wide_wide_proto_msgTypes[1].OneofWrappers = []any{
+		(*Settling_Early)(nil),
+		(*Settling_Late)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_wide_wide_proto_rawDesc), len(file_wide_wide_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -398,6 +398,92 @@ func (v Wide) GetF60() uint64 { return wire.View(v).U64(59) }
 // SetF60 changes f60 in the view of an edit.
 func (v Wide) SetF60(x uint64) error { return wire.View(v).Set(59, uint64(x)) }
 
+var gravenSettling = wire.ViewType{New: func() proto.Message { return new(wide.Settling) }}
+
+// Settling is a view of testpb.wide.Settling, valid as long as its frame is. The zero
+// value is a message with nothing set.
+//
+// A field in the first word makes the shape of a row shorter: the run of an empty word
+// takes a byte more than the word.
+type Settling wire.View
+
+// Γtype and Γview are for the runtime.
+func (Settling) Γtype() *wire.ViewType      { return &gravenSettling }
+func (Settling) Γview(v wire.View) Settling { return Settling(v) }
+
+// Message gives the message as an ordinary one, in memory of its own.
+func (v Settling) Message() (*wide.Settling, error) {
+	return wire.Message(wire.View(v), new(wide.Settling))
+}
+
+// MarshalJSON gives the message as protobuf JSON.
+func (v Settling) MarshalJSON() ([]byte, error) { return wire.JSON(wire.View(v), new(wide.Settling)) }
+
+// String prints the message like prototext; LogValue cuts that short for a log.
+func (v Settling) String() string       { return wire.View(v).Format() }
+func (v Settling) LogValue() slog.Value { return wire.View(v).LogValue() }
+
+type case_Settling_Which int32
+
+// What WhichWhich gives.
+const (
+	Settling_Which_not_set_case case_Settling_Which = 0
+	Settling_Early_case         case_Settling_Which = 2
+	Settling_Late_case          case_Settling_Which = 6
+)
+
+// WhichWhich says which field of the oneof is set.
+func (v Settling) WhichWhich() case_Settling_Which { return case_Settling_Which(wire.View(v).Which(0)) }
+
+// GetEarly gives field early.
+func (v Settling) GetEarly() Wide { return Wide(wire.View(v).Message(0)) }
+
+// HasEarly reports whether early is set.
+func (v Settling) HasEarly() bool { return wire.View(v).Has(0) }
+
+// GetEnabled gives field enabled.
+func (v Settling) GetEnabled() bool { return wire.View(v).Bool(1) }
+
+// SetEnabled changes enabled in the view of an edit.
+func (v Settling) SetEnabled(x bool) error { return wire.View(v).Set(1, wire.Bit(x)) }
+
+// GetDisabled gives field disabled.
+func (v Settling) GetDisabled() bool { return wire.View(v).Bool(2) }
+
+// SetDisabled changes disabled in the view of an edit.
+func (v Settling) SetDisabled(x bool) error { return wire.View(v).Set(2, wire.Bit(x)) }
+
+// GetLate gives field late.
+func (v Settling) GetLate() Wide { return Wide(wire.View(v).Message(3)) }
+
+// HasLate reports whether late is set.
+func (v Settling) HasLate() bool { return wire.View(v).Has(3) }
+
+var gravenSettlings = wire.ViewType{New: func() proto.Message { return new(wide.Settlings) }}
+
+// Settlings is a view of testpb.wide.Settlings, valid as long as its frame is. The zero
+// value is a message with nothing set.
+type Settlings wire.View
+
+// Γtype and Γview are for the runtime.
+func (Settlings) Γtype() *wire.ViewType       { return &gravenSettlings }
+func (Settlings) Γview(v wire.View) Settlings { return Settlings(v) }
+
+// Message gives the message as an ordinary one, in memory of its own.
+func (v Settlings) Message() (*wide.Settlings, error) {
+	return wire.Message(wire.View(v), new(wide.Settlings))
+}
+
+// MarshalJSON gives the message as protobuf JSON.
+func (v Settlings) MarshalJSON() ([]byte, error) { return wire.JSON(wire.View(v), new(wide.Settlings)) }
+
+// String prints the message like prototext; LogValue cuts that short for a log.
+func (v Settlings) String() string       { return wire.View(v).Format() }
+func (v Settlings) LogValue() slog.Value { return wire.View(v).LogValue() }
+
+// GetRows gives field rows.
+func (v Settlings) GetRows() wire.ViewList[Settling] { return wire.Views[Settling](wire.View(v), 0) }
+
 var gravenWritesWide = wire.WriteType{New: func() proto.Message { return new(wide.Wide) }}
 
 // WideWriter writes frames of testpb.wide.Wide. Reset begins one; see [codec.Writer].
@@ -660,3 +746,132 @@ func (l WideRows) Append() WideRow { return WideRow(wire.RowsWriter(l).Append())
 
 // Close ends a list that is built. One of known length ends by itself.
 func (l WideRows) Close() { wire.RowsWriter(l).Close() }
+
+var gravenWritesSettling = wire.WriteType{New: func() proto.Message { return new(wide.Settling) }}
+
+// SettlingWriter writes frames of testpb.wide.Settling. Reset begins one; see [codec.Writer].
+type SettlingWriter struct {
+	SettlingRow
+	codec.Writer[Settling]
+}
+
+// Reset begins a message. It drops what was written before, and takes back what Seal and Batch gave.
+func (w *SettlingWriter) Reset() {
+	w.SettlingRow = SettlingRow(w.Writer.Γbegin(&gravenWritesSettling))
+}
+
+// Next completes the message, as a frame of the batch, and begins the next one. After an error the
+// message is left out of the batch.
+func (w *SettlingWriter) Next() error {
+	r, err := w.Writer.Γnext(&gravenWritesSettling)
+	w.SettlingRow = SettlingRow(r)
+	return err
+}
+
+// SettlingRow is a testpb.wide.Settling that is being written.
+type SettlingRow wire.RowWriter
+
+// Γwrites is for the runtime.
+func (SettlingRow) Γwrites() *wire.WriteType { return &gravenWritesSettling }
+
+// NewEarly opens early, with nothing set in it.
+func (r SettlingRow) NewEarly() WideRow {
+	wire.RowWriter(r).Oneof(0)
+	return WideRow(wire.RowWriter(r).NewRow(WideRow{}.Γwrites(), 0))
+}
+
+// SpliceEarly sets early to a message of another one, which is not decoded.
+func (r SettlingRow) SpliceEarly(v Wide) {
+	wire.RowWriter(r).Oneof(0)
+	wire.RowWriter(r).Splice(0, wire.View(v))
+}
+
+// SetEnabled sets enabled.
+func (r SettlingRow) SetEnabled(v bool) { wire.RowWriter(r).ImplicitBool(9, 1, v) }
+
+// SetDisabled sets disabled.
+func (r SettlingRow) SetDisabled(v bool) { wire.RowWriter(r).ImplicitBool(9, 3, v) }
+
+// NewLate opens late, with nothing set in it.
+func (r SettlingRow) NewLate() WideRow {
+	wire.RowWriter(r).Oneof(3)
+	return WideRow(wire.RowWriter(r).NewRow(WideRow{}.Γwrites(), 3))
+}
+
+// SpliceLate sets late to a message of another one, which is not decoded.
+func (r SettlingRow) SpliceLate(v Wide) {
+	wire.RowWriter(r).Oneof(3)
+	wire.RowWriter(r).Splice(3, wire.View(v))
+}
+
+// SettlingRows is a list of testpb.wide.Settling that is being written.
+type SettlingRows wire.RowsWriter
+
+// Len is how many messages the list has so far.
+func (l SettlingRows) Len() int { return wire.RowsWriter(l).Len() }
+
+// At is message i of the list.
+func (l SettlingRows) At(i int) SettlingRow { return SettlingRow(wire.RowsWriter(l).At(i)) }
+
+// Append adds a message to a list that is built.
+func (l SettlingRows) Append() SettlingRow { return SettlingRow(wire.RowsWriter(l).Append()) }
+
+// Close ends a list that is built. One of known length ends by itself.
+func (l SettlingRows) Close() { wire.RowsWriter(l).Close() }
+
+var gravenWritesSettlings = wire.WriteType{New: func() proto.Message { return new(wide.Settlings) }}
+
+// SettlingsWriter writes frames of testpb.wide.Settlings. Reset begins one; see [codec.Writer].
+type SettlingsWriter struct {
+	SettlingsRow
+	codec.Writer[Settlings]
+}
+
+// Reset begins a message. It drops what was written before, and takes back what Seal and Batch gave.
+func (w *SettlingsWriter) Reset() {
+	w.SettlingsRow = SettlingsRow(w.Writer.Γbegin(&gravenWritesSettlings))
+}
+
+// Next completes the message, as a frame of the batch, and begins the next one. After an error the
+// message is left out of the batch.
+func (w *SettlingsWriter) Next() error {
+	r, err := w.Writer.Γnext(&gravenWritesSettlings)
+	w.SettlingsRow = SettlingsRow(r)
+	return err
+}
+
+// SettlingsRow is a testpb.wide.Settlings that is being written.
+type SettlingsRow wire.RowWriter
+
+// Γwrites is for the runtime.
+func (SettlingsRow) Γwrites() *wire.WriteType { return &gravenWritesSettlings }
+
+// NewRows opens rows as a list of n messages.
+func (r SettlingsRow) NewRows(n int) SettlingRows {
+	return SettlingRows(wire.RowWriter(r).NewRows(SettlingRow{}.Γwrites(), 0, n))
+}
+
+// BuildRows opens rows to be appended to and closed.
+func (r SettlingsRow) BuildRows() SettlingRows {
+	return SettlingRows(wire.RowWriter(r).BuildRows(SettlingRow{}.Γwrites(), 0))
+}
+
+// SpliceRows sets rows to a list of another message, which is not decoded.
+func (r SettlingsRow) SpliceRows(l wire.ViewList[Settling]) {
+	wire.SpliceViews(wire.RowWriter(r), 0, l)
+}
+
+// SettlingsRows is a list of testpb.wide.Settlings that is being written.
+type SettlingsRows wire.RowsWriter
+
+// Len is how many messages the list has so far.
+func (l SettlingsRows) Len() int { return wire.RowsWriter(l).Len() }
+
+// At is message i of the list.
+func (l SettlingsRows) At(i int) SettlingsRow { return SettlingsRow(wire.RowsWriter(l).At(i)) }
+
+// Append adds a message to a list that is built.
+func (l SettlingsRows) Append() SettlingsRow { return SettlingsRow(wire.RowsWriter(l).Append()) }
+
+// Close ends a list that is built. One of known length ends by itself.
+func (l SettlingsRows) Close() { wire.RowsWriter(l).Close() }
