@@ -66,7 +66,7 @@ func Rebuild(view any, m protoreflect.Message) {
 			// In an inline message: a nil and a zero one are the same.
 			Rebuild(got.Interface(), m.Mutable(fd).Message())
 		default:
-			if value := protoValue(fd, got); fd.HasPresence() || !isZero(fd, value) {
+			if value := protoValue(fd, got); fd.HasPresence() || !IsZero(fd, value) {
 				m.Set(fd, value)
 			}
 		}
@@ -80,7 +80,8 @@ func absent(fd protoreflect.FieldDescriptor) protoreflect.Value {
 	return fd.Default()
 }
 
-func isZero(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+// IsZero reports whether a value is that of a field with implicit presence that is absent.
+func IsZero(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 	switch fd.Kind() {
 	case protoreflect.StringKind:
 		return v.String() == ""
