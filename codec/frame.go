@@ -59,6 +59,7 @@ type Frame[V View[V]] struct {
 	owner Owner  // of data; nil: the garbage collector, or whoever called Open
 	lent  bool   // data is memory of whoever called Open
 	opts  Options
+	//lint:ignore U1000 the tag gravendebug uses it
 	debug debugFrame
 
 	mu     sync.Mutex           // of what readers may cause

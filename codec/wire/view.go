@@ -213,21 +213,3 @@ func rowOf(b block, i uint) (v view) {
 	}
 	return v
 }
-
-// RootView is the view of a root block that stands in a frame at its message, in a
-// buffer with the frame's CRC behind it; false if the block is malformed.
-func rootView(m *layout.Message, message []byte, edit bool) (View, bool) {
-	at, shape := m.ViewFor(message)
-	if at == nil {
-		return View{}, false
-	}
-	fixed := uint(at.Plan.Rows.Fixed(1))
-	if fixed > uint(len(message)-shape) {
-		return View{}, false
-	}
-	if edit {
-		at = at.Twin
-	}
-	p := mem.Of(message).Add(uint(shape))
-	return View{p: p, tail: p.Add(fixed), part: part{to: uint32(len(message)-shape) - uint32(fixed)}, at: at}, true
-}
