@@ -69,7 +69,7 @@ func (r Row) value(s *Slot) (start, n uint) {
 	if s.Off != 0 {
 		to = r.p.U32(uint(s.Off))
 	}
-	if from > to || to > end || s.Mask == 0 {
+	if from >= to || to > end || s.Mask == 0 {
 		return 0, 0
 	}
 	return uint(from), uint(to - from)
@@ -115,9 +115,13 @@ type Rows struct {
 func openRows(p *layout.Plan, n int, b []byte) Rows {
 	fixed := uint(p.Rows.Fixed(uint64(n)))
 	m := mem.Of(b)
+	tail := m // an empty one may be behind the last byte, where no pointer may point
+	if fixed < uint(len(b)) {
+		tail = m.Add(fixed)
+	}
 	return Rows{
 		N: n, all: n, Slots: p.Slots, Extra: p.Extra, plan: p,
-		p: m, tail: m.Add(fixed), size: uint32(uint(len(b)) - fixed),
+		p: m, tail: tail, size: uint32(uint(len(b)) - fixed),
 		step: uint(p.Rows.Stride), ends: p.Rows.Ends > 0,
 	}
 }
