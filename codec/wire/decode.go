@@ -236,10 +236,11 @@ func (d *Decoder) open(i *Info, b []byte) Rows {
 	return openRows(p, int(n), b[k+len(p.Rows.Shape):])
 }
 
-// Open opens the block of a present field.
-func (d *Decoder) Open(r Row, s *Slot, i *Info) Rows {
+// Open opens the block of a present field of the type; m is a nil pointer of it.
+func (t *Type) Open(m proto.Message, d *Decoder, r Row, s *Slot) (*Info, Rows) {
 	d.depth++
-	return d.open(i, r.Bytes(s))
+	i := t.Of(m)
+	return i, d.open(i, r.Bytes(s))
 }
 
 // Close ends the block that was opened last.

@@ -106,6 +106,9 @@ type Block struct {
 // hold arbitrary bytes unless zero is set. It reports false if there is no room, or
 // the message is nested too deep.
 func (e *Encoder) Open(u *Union, at uint, n int, root, zero bool) (Block, bool) {
+	if u.form == nil { // all messages are nil
+		u.form = u.info.formFor(make([]uint64, u.info.words), false)
+	}
 	return e.open(u.form, at, n, root, zero)
 }
 
@@ -235,8 +238,13 @@ func (w Out) U64(row uint, o uint32, v uint64) {
 func (w Out) F32(row uint, o uint32, v float32) { w.U32(row, o, math.Float32bits(v)) }
 func (w Out) F64(row uint, o uint32, v float64) { w.U64(row, o, math.Float64bits(v)) }
 
-// Last stores where the values of a row end, which is in front of the next row.
-func (w Out) Last(next uint, end uint) { w.p.Put32(next-4, uint32(end)) }
+// Last stores where the values of row i end, which is in front of the next row, unless
+// that is the end of the block.
+func (b *Block) Last(i int, next, tail uint) {
+	if i < b.Ends {
+		b.Out.p.Put32(next-4, uint32(tail-b.Tail))
+	}
+}
 
 // End stores where a variable value ends, counted from the start of the tail, if its
 // end stands in the row and is not the last.
@@ -337,6 +345,17 @@ func (e *Encoder) Message(tail uint, m proto.Message) uint {
 		return t.methods.Load().put(e, tail, m, false)
 	}
 	return e.reflect(tail, []reflectRow{{msg: m.ProtoReflect()}})
+}
+
+// One is Message for a field, which is absent if it is nil.
+func One[T any, M interface {
+	*T
+	proto.Message
+}](e *Encoder, tail uint, x M) uint {
+	if x == nil {
+		return tail
+	}
+	return e.Message(tail, x)
 }
 
 // reflect writes a block of messages of one type by reflection.
@@ -444,6 +463,14 @@ func Bit(set bool) uint64 {
 		return 1
 	}
 	return 0
+}
+
+// Or is x, or an empty message.
+func Or[T any](x *T) *T {
+	if x == nil {
+		x = new(T)
+	}
+	return x
 }
 
 // Deref is the value at p, or zero.

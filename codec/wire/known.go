@@ -60,21 +60,15 @@ var gravenTypeAny = Type{Shape: 0x4ed6aec3}
 func gravenKnownAny() *Type {
 	return Bind[anypb.Any](&gravenTypeAny, gravenPutAny, gravenPut1Any, gravenGet1Any)
 }
-
 func gravenBitsAny(x *anypb.Any) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.TypeUrl) != 0) << 0
 	b |= Bit(len(x.Value) != 0) << 1
 	return b
 }
-
 func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
-	t := gravenTypeAny.Of((*anypb.Any)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAny.Of((*anypb.Any)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAny(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsAny(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -82,12 +76,9 @@ func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(anypb.Any)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsAny(x))
 		tail = e.String(tail, x.TypeUrl)
 		out.End(row, o[0], tail-b.Tail)
@@ -95,17 +86,13 @@ func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Any(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAny(e, tail, []*anypb.Any{m.(*anypb.Any)}, root)
 }
-
 func gravenGetAny(d *Decoder, b *Rows, xs []*anypb.Any) {
 	s := (*[2]Slot)(b.Slots)
 	for i, x := range xs {
@@ -119,23 +106,18 @@ func gravenGetAny(d *Decoder, b *Rows, xs []*anypb.Any) {
 		}
 	}
 }
-
 func gravenGet1Any(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetAny(d, b, []*anypb.Any{m.(*anypb.Any)})
 }
-
 func gravenOneAny(d *Decoder, r Row, s *Slot) *anypb.Any {
-	t := gravenTypeAny.Of((*anypb.Any)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAny.Open((*anypb.Any)(nil), d, r, s)
 	xs := [1]*anypb.Any{New[anypb.Any](d, &t.Key)}
 	gravenGetAny(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAny(d *Decoder, r Row, s *Slot) []*anypb.Any {
-	t := gravenTypeAny.Of((*anypb.Any)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAny.Open((*anypb.Any)(nil), d, r, s)
 	xs := Alloc[anypb.Any](d, &t.Key, b.N)
 	gravenGetAny(d, &b, xs)
 	d.Close()
@@ -147,21 +129,15 @@ var gravenTypeDuration = Type{Shape: 0x1d3a2437}
 func gravenKnownDuration() *Type {
 	return Bind[durationpb.Duration](&gravenTypeDuration, gravenPutDuration, gravenPut1Duration, gravenGet1Duration)
 }
-
 func gravenBitsDuration(x *durationpb.Duration) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Seconds != 0) << 0
 	b |= Bit(x.Nanos != 0) << 1
 	return b
 }
-
 func gravenPutDuration(e *Encoder, tail uint, xs []*durationpb.Duration, root bool) uint {
-	t := gravenTypeDuration.Of((*durationpb.Duration)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeDuration.Of((*durationpb.Duration)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsDuration(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsDuration(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -169,28 +145,21 @@ func gravenPutDuration(e *Encoder, tail uint, xs []*durationpb.Duration, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(durationpb.Duration)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsDuration(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Duration(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutDuration(e, tail, []*durationpb.Duration{m.(*durationpb.Duration)}, root)
 }
-
 func gravenGetDuration(d *Decoder, b *Rows, xs []*durationpb.Duration) {
 	s := (*[2]Slot)(b.Slots)
 	for i, x := range xs {
@@ -202,23 +171,18 @@ func gravenGetDuration(d *Decoder, b *Rows, xs []*durationpb.Duration) {
 		}
 	}
 }
-
 func gravenGet1Duration(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetDuration(d, b, []*durationpb.Duration{m.(*durationpb.Duration)})
 }
-
 func gravenOneDuration(d *Decoder, r Row, s *Slot) *durationpb.Duration {
-	t := gravenTypeDuration.Of((*durationpb.Duration)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDuration.Open((*durationpb.Duration)(nil), d, r, s)
 	xs := [1]*durationpb.Duration{New[durationpb.Duration](d, &t.Key)}
 	gravenGetDuration(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListDuration(d *Decoder, r Row, s *Slot) []*durationpb.Duration {
-	t := gravenTypeDuration.Of((*durationpb.Duration)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDuration.Open((*durationpb.Duration)(nil), d, r, s)
 	xs := Alloc[durationpb.Duration](d, &t.Key, b.N)
 	gravenGetDuration(d, &b, xs)
 	d.Close()
@@ -230,16 +194,13 @@ var gravenTypeEmpty = Type{Shape: 0xf16177d2}
 func gravenKnownEmpty() *Type {
 	return Bind[emptypb.Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
-
 func gravenBitsEmpty(x *emptypb.Empty) (b uint64) {
 	return b
 }
-
 func gravenPutEmpty(e *Encoder, tail uint, xs []*emptypb.Empty, root bool) uint {
-	t := gravenTypeEmpty.Of((*emptypb.Empty)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEmpty.Of((*emptypb.Empty)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsEmpty(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -247,25 +208,19 @@ func gravenPutEmpty(e *Encoder, tail uint, xs []*emptypb.Empty, root bool) uint 
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(emptypb.Empty)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Empty(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEmpty(e, tail, []*emptypb.Empty{m.(*emptypb.Empty)}, root)
 }
-
 func gravenGetEmpty(d *Decoder, b *Rows, xs []*emptypb.Empty) {
 	for i, x := range xs {
 		if b.Extra {
@@ -273,23 +228,18 @@ func gravenGetEmpty(d *Decoder, b *Rows, xs []*emptypb.Empty) {
 		}
 	}
 }
-
 func gravenGet1Empty(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetEmpty(d, b, []*emptypb.Empty{m.(*emptypb.Empty)})
 }
-
 func gravenOneEmpty(d *Decoder, r Row, s *Slot) *emptypb.Empty {
-	t := gravenTypeEmpty.Of((*emptypb.Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*emptypb.Empty)(nil), d, r, s)
 	xs := [1]*emptypb.Empty{New[emptypb.Empty](d, &t.Key)}
 	gravenGetEmpty(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEmpty(d *Decoder, r Row, s *Slot) []*emptypb.Empty {
-	t := gravenTypeEmpty.Of((*emptypb.Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*emptypb.Empty)(nil), d, r, s)
 	xs := Alloc[emptypb.Empty](d, &t.Key, b.N)
 	gravenGetEmpty(d, &b, xs)
 	d.Close()
@@ -301,20 +251,14 @@ var gravenTypeFieldMask = Type{Shape: 0x5167f30d}
 func gravenKnownFieldMask() *Type {
 	return Bind[fieldmaskpb.FieldMask](&gravenTypeFieldMask, gravenPutFieldMask, gravenPut1FieldMask, gravenGet1FieldMask)
 }
-
 func gravenBitsFieldMask(x *fieldmaskpb.FieldMask) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.Paths) != 0) << 0
 	return b
 }
-
 func gravenPutFieldMask(e *Encoder, tail uint, xs []*fieldmaskpb.FieldMask, root bool) uint {
-	t := gravenTypeFieldMask.Of((*fieldmaskpb.FieldMask)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFieldMask.Of((*fieldmaskpb.FieldMask)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFieldMask(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsFieldMask(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -322,28 +266,21 @@ func gravenPutFieldMask(e *Encoder, tail uint, xs []*fieldmaskpb.FieldMask, root
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(fieldmaskpb.FieldMask)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsFieldMask(x))
 		tail = Strings(e, tail, x.Paths, true)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FieldMask(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFieldMask(e, tail, []*fieldmaskpb.FieldMask{m.(*fieldmaskpb.FieldMask)}, root)
 }
-
 func gravenGetFieldMask(d *Decoder, b *Rows, xs []*fieldmaskpb.FieldMask) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -356,23 +293,18 @@ func gravenGetFieldMask(d *Decoder, b *Rows, xs []*fieldmaskpb.FieldMask) {
 		}
 	}
 }
-
 func gravenGet1FieldMask(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetFieldMask(d, b, []*fieldmaskpb.FieldMask{m.(*fieldmaskpb.FieldMask)})
 }
-
 func gravenOneFieldMask(d *Decoder, r Row, s *Slot) *fieldmaskpb.FieldMask {
-	t := gravenTypeFieldMask.Of((*fieldmaskpb.FieldMask)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFieldMask.Open((*fieldmaskpb.FieldMask)(nil), d, r, s)
 	xs := [1]*fieldmaskpb.FieldMask{New[fieldmaskpb.FieldMask](d, &t.Key)}
 	gravenGetFieldMask(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFieldMask(d *Decoder, r Row, s *Slot) []*fieldmaskpb.FieldMask {
-	t := gravenTypeFieldMask.Of((*fieldmaskpb.FieldMask)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFieldMask.Open((*fieldmaskpb.FieldMask)(nil), d, r, s)
 	xs := Alloc[fieldmaskpb.FieldMask](d, &t.Key, b.N)
 	gravenGetFieldMask(d, &b, xs)
 	d.Close()
@@ -380,26 +312,20 @@ func gravenListFieldMask(d *Decoder, r Row, s *Slot) []*fieldmaskpb.FieldMask {
 }
 
 var gravenTypeStruct = Type{Shape: 0x98ae26e0}
-
 var gravenMapStruct_1 MapInfo
 
 func gravenKnownStruct() *Type {
 	return Bind[structpb.Struct](&gravenTypeStruct, gravenPutStruct, gravenPut1Struct, gravenGet1Struct)
 }
-
 func gravenBitsStruct(x *structpb.Struct) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.Fields) != 0) << 0
 	return b
 }
-
 func gravenPutStruct(e *Encoder, tail uint, xs []*structpb.Struct, root bool) uint {
 	t := gravenTypeStruct.Of((*structpb.Struct)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStruct(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsStruct(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -407,28 +333,21 @@ func gravenPutStruct(e *Encoder, tail uint, xs []*structpb.Struct, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(structpb.Struct)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsStruct(x))
 		tail = StringMap(e, tail, &gravenMapStruct_1, t, 1, x.Fields, true, PutMessage[*structpb.Value])
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Struct(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStruct(e, tail, []*structpb.Struct{m.(*structpb.Struct)}, root)
 }
-
 func gravenGetStruct(d *Decoder, b *Rows, xs []*structpb.Struct) {
 	s := (*[1]Slot)(b.Slots)
 	t := gravenTypeStruct.Of((*structpb.Struct)(nil))
@@ -442,23 +361,18 @@ func gravenGetStruct(d *Decoder, b *Rows, xs []*structpb.Struct) {
 		}
 	}
 }
-
 func gravenGet1Struct(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetStruct(d, b, []*structpb.Struct{m.(*structpb.Struct)})
 }
-
 func gravenOneStruct(d *Decoder, r Row, s *Slot) *structpb.Struct {
-	t := gravenTypeStruct.Of((*structpb.Struct)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStruct.Open((*structpb.Struct)(nil), d, r, s)
 	xs := [1]*structpb.Struct{New[structpb.Struct](d, &t.Key)}
 	gravenGetStruct(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStruct(d *Decoder, r Row, s *Slot) []*structpb.Struct {
-	t := gravenTypeStruct.Of((*structpb.Struct)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStruct.Open((*structpb.Struct)(nil), d, r, s)
 	xs := Alloc[structpb.Struct](d, &t.Key, b.N)
 	gravenGetStruct(d, &b, xs)
 	d.Close()
@@ -466,27 +380,17 @@ func gravenListStruct(d *Decoder, r Row, s *Slot) []*structpb.Struct {
 }
 
 var gravenTypeValue = Type{Shape: 0x7821145d}
-
 var gravenKeyValue_NullValue Key
-
 var gravenKeyValue_NumberValue Key
-
 var gravenKeyValue_StringValue Key
-
 var gravenKeyValue_BoolValue Key
-
 var gravenKeyValue_StructValue Key
-
 var gravenKeyValue_ListValue Key
 
 func gravenKnownValue() *Type {
 	return Bind[structpb.Value](&gravenTypeValue, gravenPutValue, gravenPut1Value, gravenGet1Value)
 }
-
 func gravenBitsValue(x *structpb.Value) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Kind.(type) {
 	case *structpb.Value_NullValue:
 		b |= Bit(v != nil) << 0
@@ -506,12 +410,10 @@ func gravenBitsValue(x *structpb.Value) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint {
-	t := gravenTypeValue.Of((*structpb.Value)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeValue.Of((*structpb.Value)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -519,12 +421,9 @@ func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(structpb.Value)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsValue(x))
 		if v, _ := x.Kind.(*structpb.Value_NullValue); v != nil {
 			out.U32(row, o[0], uint32(v.NullValue))
@@ -546,17 +445,13 @@ func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Value(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutValue(e, tail, []*structpb.Value{m.(*structpb.Value)}, root)
 }
-
 func gravenGetValue(d *Decoder, b *Rows, xs []*structpb.Value) {
 	s := (*[6]Slot)(b.Slots)
 	for i, x := range xs {
@@ -596,23 +491,18 @@ func gravenGetValue(d *Decoder, b *Rows, xs []*structpb.Value) {
 		}
 	}
 }
-
 func gravenGet1Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetValue(d, b, []*structpb.Value{m.(*structpb.Value)})
 }
-
 func gravenOneValue(d *Decoder, r Row, s *Slot) *structpb.Value {
-	t := gravenTypeValue.Of((*structpb.Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeValue.Open((*structpb.Value)(nil), d, r, s)
 	xs := [1]*structpb.Value{New[structpb.Value](d, &t.Key)}
 	gravenGetValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListValue(d *Decoder, r Row, s *Slot) []*structpb.Value {
-	t := gravenTypeValue.Of((*structpb.Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeValue.Open((*structpb.Value)(nil), d, r, s)
 	xs := Alloc[structpb.Value](d, &t.Key, b.N)
 	gravenGetValue(d, &b, xs)
 	d.Close()
@@ -624,20 +514,14 @@ var gravenTypeListValue = Type{Shape: 0x98ae26e0}
 func gravenKnownListValue() *Type {
 	return Bind[structpb.ListValue](&gravenTypeListValue, gravenPutListValue, gravenPut1ListValue, gravenGet1ListValue)
 }
-
 func gravenBitsListValue(x *structpb.ListValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.Values) != 0) << 0
 	return b
 }
-
 func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bool) uint {
-	t := gravenTypeListValue.Of((*structpb.ListValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListValue.Of((*structpb.ListValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsListValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -645,12 +529,9 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(structpb.ListValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsListValue(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutValue(e, tail, v, false)
@@ -658,17 +539,13 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListValue(e, tail, []*structpb.ListValue{m.(*structpb.ListValue)}, root)
 }
-
 func gravenGetListValue(d *Decoder, b *Rows, xs []*structpb.ListValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -681,23 +558,18 @@ func gravenGetListValue(d *Decoder, b *Rows, xs []*structpb.ListValue) {
 		}
 	}
 }
-
 func gravenGet1ListValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetListValue(d, b, []*structpb.ListValue{m.(*structpb.ListValue)})
 }
-
 func gravenOneListValue(d *Decoder, r Row, s *Slot) *structpb.ListValue {
-	t := gravenTypeListValue.Of((*structpb.ListValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListValue.Open((*structpb.ListValue)(nil), d, r, s)
 	xs := [1]*structpb.ListValue{New[structpb.ListValue](d, &t.Key)}
 	gravenGetListValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListValue(d *Decoder, r Row, s *Slot) []*structpb.ListValue {
-	t := gravenTypeListValue.Of((*structpb.ListValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListValue.Open((*structpb.ListValue)(nil), d, r, s)
 	xs := Alloc[structpb.ListValue](d, &t.Key, b.N)
 	gravenGetListValue(d, &b, xs)
 	d.Close()
@@ -709,21 +581,15 @@ var gravenTypeTimestamp = Type{Shape: 0x1d3a2437}
 func gravenKnownTimestamp() *Type {
 	return Bind[timestamppb.Timestamp](&gravenTypeTimestamp, gravenPutTimestamp, gravenPut1Timestamp, gravenGet1Timestamp)
 }
-
 func gravenBitsTimestamp(x *timestamppb.Timestamp) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Seconds != 0) << 0
 	b |= Bit(x.Nanos != 0) << 1
 	return b
 }
-
 func gravenPutTimestamp(e *Encoder, tail uint, xs []*timestamppb.Timestamp, root bool) uint {
-	t := gravenTypeTimestamp.Of((*timestamppb.Timestamp)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTimestamp.Of((*timestamppb.Timestamp)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTimestamp(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsTimestamp(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -731,28 +597,21 @@ func gravenPutTimestamp(e *Encoder, tail uint, xs []*timestamppb.Timestamp, root
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(timestamppb.Timestamp)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsTimestamp(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Timestamp(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTimestamp(e, tail, []*timestamppb.Timestamp{m.(*timestamppb.Timestamp)}, root)
 }
-
 func gravenGetTimestamp(d *Decoder, b *Rows, xs []*timestamppb.Timestamp) {
 	s := (*[2]Slot)(b.Slots)
 	for i, x := range xs {
@@ -764,23 +623,18 @@ func gravenGetTimestamp(d *Decoder, b *Rows, xs []*timestamppb.Timestamp) {
 		}
 	}
 }
-
 func gravenGet1Timestamp(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetTimestamp(d, b, []*timestamppb.Timestamp{m.(*timestamppb.Timestamp)})
 }
-
 func gravenOneTimestamp(d *Decoder, r Row, s *Slot) *timestamppb.Timestamp {
-	t := gravenTypeTimestamp.Of((*timestamppb.Timestamp)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTimestamp.Open((*timestamppb.Timestamp)(nil), d, r, s)
 	xs := [1]*timestamppb.Timestamp{New[timestamppb.Timestamp](d, &t.Key)}
 	gravenGetTimestamp(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTimestamp(d *Decoder, r Row, s *Slot) []*timestamppb.Timestamp {
-	t := gravenTypeTimestamp.Of((*timestamppb.Timestamp)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTimestamp.Open((*timestamppb.Timestamp)(nil), d, r, s)
 	xs := Alloc[timestamppb.Timestamp](d, &t.Key, b.N)
 	gravenGetTimestamp(d, &b, xs)
 	d.Close()
@@ -792,20 +646,14 @@ var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e}
 func gravenKnownDoubleValue() *Type {
 	return Bind[wrapperspb.DoubleValue](&gravenTypeDoubleValue, gravenPutDoubleValue, gravenPut1DoubleValue, gravenGet1DoubleValue)
 }
-
 func gravenBitsDoubleValue(x *wrapperspb.DoubleValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(math.Float64bits(x.Value) != 0) << 0
 	return b
 }
-
 func gravenPutDoubleValue(e *Encoder, tail uint, xs []*wrapperspb.DoubleValue, root bool) uint {
-	t := gravenTypeDoubleValue.Of((*wrapperspb.DoubleValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeDoubleValue.Of((*wrapperspb.DoubleValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsDoubleValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsDoubleValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -813,27 +661,20 @@ func gravenPutDoubleValue(e *Encoder, tail uint, xs []*wrapperspb.DoubleValue, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.DoubleValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsDoubleValue(x))
 		out.F64(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1DoubleValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutDoubleValue(e, tail, []*wrapperspb.DoubleValue{m.(*wrapperspb.DoubleValue)}, root)
 }
-
 func gravenGetDoubleValue(d *Decoder, b *Rows, xs []*wrapperspb.DoubleValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -844,23 +685,18 @@ func gravenGetDoubleValue(d *Decoder, b *Rows, xs []*wrapperspb.DoubleValue) {
 		}
 	}
 }
-
 func gravenGet1DoubleValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetDoubleValue(d, b, []*wrapperspb.DoubleValue{m.(*wrapperspb.DoubleValue)})
 }
-
 func gravenOneDoubleValue(d *Decoder, r Row, s *Slot) *wrapperspb.DoubleValue {
-	t := gravenTypeDoubleValue.Of((*wrapperspb.DoubleValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDoubleValue.Open((*wrapperspb.DoubleValue)(nil), d, r, s)
 	xs := [1]*wrapperspb.DoubleValue{New[wrapperspb.DoubleValue](d, &t.Key)}
 	gravenGetDoubleValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListDoubleValue(d *Decoder, r Row, s *Slot) []*wrapperspb.DoubleValue {
-	t := gravenTypeDoubleValue.Of((*wrapperspb.DoubleValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDoubleValue.Open((*wrapperspb.DoubleValue)(nil), d, r, s)
 	xs := Alloc[wrapperspb.DoubleValue](d, &t.Key, b.N)
 	gravenGetDoubleValue(d, &b, xs)
 	d.Close()
@@ -872,20 +708,14 @@ var gravenTypeFloatValue = Type{Shape: 0xc586df4b}
 func gravenKnownFloatValue() *Type {
 	return Bind[wrapperspb.FloatValue](&gravenTypeFloatValue, gravenPutFloatValue, gravenPut1FloatValue, gravenGet1FloatValue)
 }
-
 func gravenBitsFloatValue(x *wrapperspb.FloatValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(math.Float32bits(x.Value) != 0) << 0
 	return b
 }
-
 func gravenPutFloatValue(e *Encoder, tail uint, xs []*wrapperspb.FloatValue, root bool) uint {
-	t := gravenTypeFloatValue.Of((*wrapperspb.FloatValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFloatValue.Of((*wrapperspb.FloatValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFloatValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsFloatValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -893,27 +723,20 @@ func gravenPutFloatValue(e *Encoder, tail uint, xs []*wrapperspb.FloatValue, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.FloatValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsFloatValue(x))
 		out.F32(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FloatValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFloatValue(e, tail, []*wrapperspb.FloatValue{m.(*wrapperspb.FloatValue)}, root)
 }
-
 func gravenGetFloatValue(d *Decoder, b *Rows, xs []*wrapperspb.FloatValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -924,23 +747,18 @@ func gravenGetFloatValue(d *Decoder, b *Rows, xs []*wrapperspb.FloatValue) {
 		}
 	}
 }
-
 func gravenGet1FloatValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetFloatValue(d, b, []*wrapperspb.FloatValue{m.(*wrapperspb.FloatValue)})
 }
-
 func gravenOneFloatValue(d *Decoder, r Row, s *Slot) *wrapperspb.FloatValue {
-	t := gravenTypeFloatValue.Of((*wrapperspb.FloatValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatValue.Open((*wrapperspb.FloatValue)(nil), d, r, s)
 	xs := [1]*wrapperspb.FloatValue{New[wrapperspb.FloatValue](d, &t.Key)}
 	gravenGetFloatValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFloatValue(d *Decoder, r Row, s *Slot) []*wrapperspb.FloatValue {
-	t := gravenTypeFloatValue.Of((*wrapperspb.FloatValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatValue.Open((*wrapperspb.FloatValue)(nil), d, r, s)
 	xs := Alloc[wrapperspb.FloatValue](d, &t.Key, b.N)
 	gravenGetFloatValue(d, &b, xs)
 	d.Close()
@@ -952,20 +770,14 @@ var gravenTypeInt64Value = Type{Shape: 0xbfeb160e}
 func gravenKnownInt64Value() *Type {
 	return Bind[wrapperspb.Int64Value](&gravenTypeInt64Value, gravenPutInt64Value, gravenPut1Int64Value, gravenGet1Int64Value)
 }
-
 func gravenBitsInt64Value(x *wrapperspb.Int64Value) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Value != 0) << 0
 	return b
 }
-
 func gravenPutInt64Value(e *Encoder, tail uint, xs []*wrapperspb.Int64Value, root bool) uint {
-	t := gravenTypeInt64Value.Of((*wrapperspb.Int64Value)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInt64Value.Of((*wrapperspb.Int64Value)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInt64Value(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsInt64Value(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -973,27 +785,20 @@ func gravenPutInt64Value(e *Encoder, tail uint, xs []*wrapperspb.Int64Value, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.Int64Value)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Int64Value(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInt64Value(e, tail, []*wrapperspb.Int64Value{m.(*wrapperspb.Int64Value)}, root)
 }
-
 func gravenGetInt64Value(d *Decoder, b *Rows, xs []*wrapperspb.Int64Value) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1004,23 +809,18 @@ func gravenGetInt64Value(d *Decoder, b *Rows, xs []*wrapperspb.Int64Value) {
 		}
 	}
 }
-
 func gravenGet1Int64Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetInt64Value(d, b, []*wrapperspb.Int64Value{m.(*wrapperspb.Int64Value)})
 }
-
 func gravenOneInt64Value(d *Decoder, r Row, s *Slot) *wrapperspb.Int64Value {
-	t := gravenTypeInt64Value.Of((*wrapperspb.Int64Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInt64Value.Open((*wrapperspb.Int64Value)(nil), d, r, s)
 	xs := [1]*wrapperspb.Int64Value{New[wrapperspb.Int64Value](d, &t.Key)}
 	gravenGetInt64Value(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int64Value {
-	t := gravenTypeInt64Value.Of((*wrapperspb.Int64Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInt64Value.Open((*wrapperspb.Int64Value)(nil), d, r, s)
 	xs := Alloc[wrapperspb.Int64Value](d, &t.Key, b.N)
 	gravenGetInt64Value(d, &b, xs)
 	d.Close()
@@ -1032,20 +832,14 @@ var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e}
 func gravenKnownUInt64Value() *Type {
 	return Bind[wrapperspb.UInt64Value](&gravenTypeUInt64Value, gravenPutUInt64Value, gravenPut1UInt64Value, gravenGet1UInt64Value)
 }
-
 func gravenBitsUInt64Value(x *wrapperspb.UInt64Value) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Value != 0) << 0
 	return b
 }
-
 func gravenPutUInt64Value(e *Encoder, tail uint, xs []*wrapperspb.UInt64Value, root bool) uint {
-	t := gravenTypeUInt64Value.Of((*wrapperspb.UInt64Value)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUInt64Value.Of((*wrapperspb.UInt64Value)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUInt64Value(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsUInt64Value(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1053,27 +847,20 @@ func gravenPutUInt64Value(e *Encoder, tail uint, xs []*wrapperspb.UInt64Value, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.UInt64Value)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsUInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UInt64Value(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUInt64Value(e, tail, []*wrapperspb.UInt64Value{m.(*wrapperspb.UInt64Value)}, root)
 }
-
 func gravenGetUInt64Value(d *Decoder, b *Rows, xs []*wrapperspb.UInt64Value) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1084,23 +871,18 @@ func gravenGetUInt64Value(d *Decoder, b *Rows, xs []*wrapperspb.UInt64Value) {
 		}
 	}
 }
-
 func gravenGet1UInt64Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetUInt64Value(d, b, []*wrapperspb.UInt64Value{m.(*wrapperspb.UInt64Value)})
 }
-
 func gravenOneUInt64Value(d *Decoder, r Row, s *Slot) *wrapperspb.UInt64Value {
-	t := gravenTypeUInt64Value.Of((*wrapperspb.UInt64Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUInt64Value.Open((*wrapperspb.UInt64Value)(nil), d, r, s)
 	xs := [1]*wrapperspb.UInt64Value{New[wrapperspb.UInt64Value](d, &t.Key)}
 	gravenGetUInt64Value(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListUInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt64Value {
-	t := gravenTypeUInt64Value.Of((*wrapperspb.UInt64Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUInt64Value.Open((*wrapperspb.UInt64Value)(nil), d, r, s)
 	xs := Alloc[wrapperspb.UInt64Value](d, &t.Key, b.N)
 	gravenGetUInt64Value(d, &b, xs)
 	d.Close()
@@ -1112,20 +894,14 @@ var gravenTypeInt32Value = Type{Shape: 0xc586df4b}
 func gravenKnownInt32Value() *Type {
 	return Bind[wrapperspb.Int32Value](&gravenTypeInt32Value, gravenPutInt32Value, gravenPut1Int32Value, gravenGet1Int32Value)
 }
-
 func gravenBitsInt32Value(x *wrapperspb.Int32Value) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Value != 0) << 0
 	return b
 }
-
 func gravenPutInt32Value(e *Encoder, tail uint, xs []*wrapperspb.Int32Value, root bool) uint {
-	t := gravenTypeInt32Value.Of((*wrapperspb.Int32Value)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInt32Value.Of((*wrapperspb.Int32Value)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInt32Value(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsInt32Value(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1133,27 +909,20 @@ func gravenPutInt32Value(e *Encoder, tail uint, xs []*wrapperspb.Int32Value, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.Int32Value)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Int32Value(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInt32Value(e, tail, []*wrapperspb.Int32Value{m.(*wrapperspb.Int32Value)}, root)
 }
-
 func gravenGetInt32Value(d *Decoder, b *Rows, xs []*wrapperspb.Int32Value) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1164,23 +933,18 @@ func gravenGetInt32Value(d *Decoder, b *Rows, xs []*wrapperspb.Int32Value) {
 		}
 	}
 }
-
 func gravenGet1Int32Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetInt32Value(d, b, []*wrapperspb.Int32Value{m.(*wrapperspb.Int32Value)})
 }
-
 func gravenOneInt32Value(d *Decoder, r Row, s *Slot) *wrapperspb.Int32Value {
-	t := gravenTypeInt32Value.Of((*wrapperspb.Int32Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInt32Value.Open((*wrapperspb.Int32Value)(nil), d, r, s)
 	xs := [1]*wrapperspb.Int32Value{New[wrapperspb.Int32Value](d, &t.Key)}
 	gravenGetInt32Value(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int32Value {
-	t := gravenTypeInt32Value.Of((*wrapperspb.Int32Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInt32Value.Open((*wrapperspb.Int32Value)(nil), d, r, s)
 	xs := Alloc[wrapperspb.Int32Value](d, &t.Key, b.N)
 	gravenGetInt32Value(d, &b, xs)
 	d.Close()
@@ -1192,20 +956,14 @@ var gravenTypeUInt32Value = Type{Shape: 0xc586df4b}
 func gravenKnownUInt32Value() *Type {
 	return Bind[wrapperspb.UInt32Value](&gravenTypeUInt32Value, gravenPutUInt32Value, gravenPut1UInt32Value, gravenGet1UInt32Value)
 }
-
 func gravenBitsUInt32Value(x *wrapperspb.UInt32Value) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Value != 0) << 0
 	return b
 }
-
 func gravenPutUInt32Value(e *Encoder, tail uint, xs []*wrapperspb.UInt32Value, root bool) uint {
-	t := gravenTypeUInt32Value.Of((*wrapperspb.UInt32Value)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUInt32Value.Of((*wrapperspb.UInt32Value)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUInt32Value(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsUInt32Value(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1213,27 +971,20 @@ func gravenPutUInt32Value(e *Encoder, tail uint, xs []*wrapperspb.UInt32Value, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.UInt32Value)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsUInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UInt32Value(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUInt32Value(e, tail, []*wrapperspb.UInt32Value{m.(*wrapperspb.UInt32Value)}, root)
 }
-
 func gravenGetUInt32Value(d *Decoder, b *Rows, xs []*wrapperspb.UInt32Value) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1244,23 +995,18 @@ func gravenGetUInt32Value(d *Decoder, b *Rows, xs []*wrapperspb.UInt32Value) {
 		}
 	}
 }
-
 func gravenGet1UInt32Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetUInt32Value(d, b, []*wrapperspb.UInt32Value{m.(*wrapperspb.UInt32Value)})
 }
-
 func gravenOneUInt32Value(d *Decoder, r Row, s *Slot) *wrapperspb.UInt32Value {
-	t := gravenTypeUInt32Value.Of((*wrapperspb.UInt32Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUInt32Value.Open((*wrapperspb.UInt32Value)(nil), d, r, s)
 	xs := [1]*wrapperspb.UInt32Value{New[wrapperspb.UInt32Value](d, &t.Key)}
 	gravenGetUInt32Value(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListUInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt32Value {
-	t := gravenTypeUInt32Value.Of((*wrapperspb.UInt32Value)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUInt32Value.Open((*wrapperspb.UInt32Value)(nil), d, r, s)
 	xs := Alloc[wrapperspb.UInt32Value](d, &t.Key, b.N)
 	gravenGetUInt32Value(d, &b, xs)
 	d.Close()
@@ -1272,21 +1018,15 @@ var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5}
 func gravenKnownBoolValue() *Type {
 	return Bind[wrapperspb.BoolValue](&gravenTypeBoolValue, gravenPutBoolValue, gravenPut1BoolValue, gravenGet1BoolValue)
 }
-
 func gravenBitsBoolValue(x *wrapperspb.BoolValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(x.Value) << 0
 	b |= Bit(x.Value) << 1
 	return b
 }
-
 func gravenPutBoolValue(e *Encoder, tail uint, xs []*wrapperspb.BoolValue, root bool) uint {
-	t := gravenTypeBoolValue.Of((*wrapperspb.BoolValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBoolValue.Of((*wrapperspb.BoolValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoolValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsBoolValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1294,25 +1034,19 @@ func gravenPutBoolValue(e *Encoder, tail uint, xs []*wrapperspb.BoolValue, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.BoolValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsBoolValue(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BoolValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBoolValue(e, tail, []*wrapperspb.BoolValue{m.(*wrapperspb.BoolValue)}, root)
 }
-
 func gravenGetBoolValue(d *Decoder, b *Rows, xs []*wrapperspb.BoolValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1323,23 +1057,18 @@ func gravenGetBoolValue(d *Decoder, b *Rows, xs []*wrapperspb.BoolValue) {
 		}
 	}
 }
-
 func gravenGet1BoolValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetBoolValue(d, b, []*wrapperspb.BoolValue{m.(*wrapperspb.BoolValue)})
 }
-
 func gravenOneBoolValue(d *Decoder, r Row, s *Slot) *wrapperspb.BoolValue {
-	t := gravenTypeBoolValue.Of((*wrapperspb.BoolValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBoolValue.Open((*wrapperspb.BoolValue)(nil), d, r, s)
 	xs := [1]*wrapperspb.BoolValue{New[wrapperspb.BoolValue](d, &t.Key)}
 	gravenGetBoolValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBoolValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BoolValue {
-	t := gravenTypeBoolValue.Of((*wrapperspb.BoolValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBoolValue.Open((*wrapperspb.BoolValue)(nil), d, r, s)
 	xs := Alloc[wrapperspb.BoolValue](d, &t.Key, b.N)
 	gravenGetBoolValue(d, &b, xs)
 	d.Close()
@@ -1351,20 +1080,14 @@ var gravenTypeStringValue = Type{Shape: 0xac498e79}
 func gravenKnownStringValue() *Type {
 	return Bind[wrapperspb.StringValue](&gravenTypeStringValue, gravenPutStringValue, gravenPut1StringValue, gravenGet1StringValue)
 }
-
 func gravenBitsStringValue(x *wrapperspb.StringValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.Value) != 0) << 0
 	return b
 }
-
 func gravenPutStringValue(e *Encoder, tail uint, xs []*wrapperspb.StringValue, root bool) uint {
-	t := gravenTypeStringValue.Of((*wrapperspb.StringValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStringValue.Of((*wrapperspb.StringValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStringValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsStringValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1372,28 +1095,21 @@ func gravenPutStringValue(e *Encoder, tail uint, xs []*wrapperspb.StringValue, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.StringValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsStringValue(x))
 		tail = e.String(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StringValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStringValue(e, tail, []*wrapperspb.StringValue{m.(*wrapperspb.StringValue)}, root)
 }
-
 func gravenGetStringValue(d *Decoder, b *Rows, xs []*wrapperspb.StringValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1404,23 +1120,18 @@ func gravenGetStringValue(d *Decoder, b *Rows, xs []*wrapperspb.StringValue) {
 		}
 	}
 }
-
 func gravenGet1StringValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetStringValue(d, b, []*wrapperspb.StringValue{m.(*wrapperspb.StringValue)})
 }
-
 func gravenOneStringValue(d *Decoder, r Row, s *Slot) *wrapperspb.StringValue {
-	t := gravenTypeStringValue.Of((*wrapperspb.StringValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringValue.Open((*wrapperspb.StringValue)(nil), d, r, s)
 	xs := [1]*wrapperspb.StringValue{New[wrapperspb.StringValue](d, &t.Key)}
 	gravenGetStringValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStringValue(d *Decoder, r Row, s *Slot) []*wrapperspb.StringValue {
-	t := gravenTypeStringValue.Of((*wrapperspb.StringValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringValue.Open((*wrapperspb.StringValue)(nil), d, r, s)
 	xs := Alloc[wrapperspb.StringValue](d, &t.Key, b.N)
 	gravenGetStringValue(d, &b, xs)
 	d.Close()
@@ -1432,20 +1143,14 @@ var gravenTypeBytesValue = Type{Shape: 0xac498e79}
 func gravenKnownBytesValue() *Type {
 	return Bind[wrapperspb.BytesValue](&gravenTypeBytesValue, gravenPutBytesValue, gravenPut1BytesValue, gravenGet1BytesValue)
 }
-
 func gravenBitsBytesValue(x *wrapperspb.BytesValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= Bit(len(x.Value) != 0) << 0
 	return b
 }
-
 func gravenPutBytesValue(e *Encoder, tail uint, xs []*wrapperspb.BytesValue, root bool) uint {
-	t := gravenTypeBytesValue.Of((*wrapperspb.BytesValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBytesValue.Of((*wrapperspb.BytesValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBytesValue(x), x != nil && (HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsBytesValue(x), HasUnknown(x)) {
 			break
 		}
 	}
@@ -1453,28 +1158,21 @@ func gravenPutBytesValue(e *Encoder, tail uint, xs []*wrapperspb.BytesValue, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(wrapperspb.BytesValue)
-		}
+		x = Or(x)
 		b.Bits(row, gravenBitsBytesValue(x))
 		tail = e.Bytes(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BytesValue(e *Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBytesValue(e, tail, []*wrapperspb.BytesValue{m.(*wrapperspb.BytesValue)}, root)
 }
-
 func gravenGetBytesValue(d *Decoder, b *Rows, xs []*wrapperspb.BytesValue) {
 	s := (*[1]Slot)(b.Slots)
 	for i, x := range xs {
@@ -1487,23 +1185,18 @@ func gravenGetBytesValue(d *Decoder, b *Rows, xs []*wrapperspb.BytesValue) {
 		}
 	}
 }
-
 func gravenGet1BytesValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetBytesValue(d, b, []*wrapperspb.BytesValue{m.(*wrapperspb.BytesValue)})
 }
-
 func gravenOneBytesValue(d *Decoder, r Row, s *Slot) *wrapperspb.BytesValue {
-	t := gravenTypeBytesValue.Of((*wrapperspb.BytesValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBytesValue.Open((*wrapperspb.BytesValue)(nil), d, r, s)
 	xs := [1]*wrapperspb.BytesValue{New[wrapperspb.BytesValue](d, &t.Key)}
 	gravenGetBytesValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBytesValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BytesValue {
-	t := gravenTypeBytesValue.Of((*wrapperspb.BytesValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBytesValue.Open((*wrapperspb.BytesValue)(nil), d, r, s)
 	xs := Alloc[wrapperspb.BytesValue](d, &t.Key, b.N)
 	gravenGetBytesValue(d, &b, xs)
 	d.Close()

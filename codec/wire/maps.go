@@ -43,13 +43,6 @@ func (e *Encoder) entry(i *Info, b *Block, row uint, bits uint64) Entry {
 	return Entry{b: b, row: row, o: b.Offs[1], bit: i.Layout.Full.Fields[1].Bit}
 }
 
-// last stores where row n ended.
-func (b *Block) last(n int, next, tail uint) {
-	if n < b.Ends {
-		b.Out.Last(next, tail-b.Tail)
-	}
-}
-
 // StringMap writes a map with string keys; check says whether they have to be UTF-8.
 func StringMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number int32, xs map[string]V, check bool, put PutValue[V]) uint {
 	if len(xs) == 0 {
@@ -76,7 +69,7 @@ func StringMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number in
 			b.Out.End(row, b.Offs[0], tail-b.Tail)
 			tail = put(e, at, tail, xs[k])
 			row += b.Step
-			b.last(n, row, tail)
+			b.Last(n, row, tail)
 		}
 	}
 	clear(keys)
@@ -114,7 +107,7 @@ func IntMap[K integer, V any](e *Encoder, tail uint, m *MapInfo, parent *Info, n
 			}
 			tail = put(e, at, tail, xs[K(k)])
 			row += b.Step
-			b.last(n, row, tail)
+			b.Last(n, row, tail)
 		}
 	}
 	e.numbers = e.numbers[:mark]
@@ -123,24 +116,28 @@ func IntMap[K integer, V any](e *Encoder, tail uint, m *MapInfo, parent *Info, n
 
 // BoolMap writes a map with bool keys.
 func BoolMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number int32, xs map[bool]V, put PutValue[V]) uint {
-	if len(xs) == 0 {
+	// Looked up once: whoever changes the map meanwhile must not add a row.
+	keys, n := [2]bool{false, true}, 0
+	var values [2]V
+	for _, k := range keys {
+		if v, has := xs[k]; has {
+			keys[n], values[n] = k, v
+			n++
+		}
+	}
+	if n == 0 {
 		return tail
 	}
 	i := m.of(parent, number)
-	b, ok := e.beginMap(i, tail, len(xs))
+	b, ok := e.beginMap(i, tail, n)
 	if ok {
-		row, n := b.Row, 0
+		row := b.Row
 		tail = b.Tail
-		for _, k := range [2]bool{false, true} {
-			v, has := xs[k]
-			if !has {
-				continue
-			}
+		for j, k := range keys[:n] {
 			at := e.entry(i, &b, row, 1|Bit(k)<<1|4)
-			tail = put(e, at, tail, v)
+			tail = put(e, at, tail, values[j])
 			row += b.Step
-			b.last(n, row, tail)
-			n++
+			b.Last(j, row, tail)
 		}
 	}
 	return e.Close(tail)

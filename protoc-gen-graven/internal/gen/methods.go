@@ -117,33 +117,28 @@ func (g *printer) typeOf(m *protogen.Message) string {
 func (g *printer) message(m *message) {
 	T := g.goType(m.GoIdent)
 	g.P("var ", name("Type", m.Message), " = ", g.wire("Type"), "{Shape: ", fmt.Sprintf("0x%08x", crc32c.Checksum(m.layout.Full.Shape)), "}")
-	g.P()
 	for _, f := range m.fields {
 		if f.Desc.IsMap() {
 			g.P("var ", g.mapName(m, f), " ", g.wire("MapInfo"))
-			g.P()
 		}
 		if f.real && !g.accessors(m.Message) {
 			g.P("var ", g.keyName(f), " ", g.wire("Key"))
-			g.P()
 		}
 	}
+	if m.layout.Inline {
+		g.P("var ", name("Zero", m.Message), " ", T)
+	}
+	g.P()
 	bind := g.wire("Bind") + "[" + T + "](&" + name("Type", m.Message) + ", " + name("Put", m.Message) + ", " + name("Put1", m.Message) + ", " + name("Get1", m.Message)
 	if m.layout.Inline {
 		bind = g.wire("BindInline") + strings.TrimPrefix(bind, g.wire("Bind")) + ", " + name("Pack", m.Message) + ", " + name("Unpack", m.Message)
 	}
+	body := " { return " + bind + ") }"
 	if g.known {
-		g.P("func ", name("Known", m.Message), "() *", g.wire("Type"), " {")
+		g.P("func ", name("Known", m.Message), "() *", g.wire("Type"), body)
 	} else {
 		g.P("// Γraven is for the runtime.")
-		g.P("func (*", T, ") Γraven() *", g.wire("Type"), " {")
-	}
-	g.P("return ", bind, ")")
-	g.P("}")
-	g.P()
-	if m.layout.Inline {
-		g.P("var ", name("Zero", m.Message), " ", T)
-		g.P()
+		g.P("func (*", T, ") Γraven() *", g.wire("Type"), body)
 	}
 	g.bits(m)
 	g.put(m)
@@ -152,6 +147,7 @@ func (g *printer) message(m *message) {
 		g.pack(m)
 		g.unpack(m)
 	}
+	g.P()
 }
 
 func (g *printer) mapName(m *message, f *field) string {
@@ -205,11 +201,6 @@ func (g *printer) bits(m *message) {
 	} else {
 		g.P("func ", name("Bits", m.Message), "(x *", T, ", b *[", m.words, "]uint64) {")
 	}
-	if len(m.fields) > 0 {
-		g.P("if x == nil {")
-		g.P("return")
-		g.P("}")
-	}
 	done := map[*protogen.Oneof]bool{}
 	for _, f := range m.fields {
 		if f.real {
@@ -225,7 +216,6 @@ func (g *printer) bits(m *message) {
 		g.P("return b")
 	}
 	g.P("}")
-	g.P()
 }
 
 // or is a statement that sets a bit where a condition holds.

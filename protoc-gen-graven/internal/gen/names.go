@@ -108,7 +108,7 @@ func (c *nameChecker) enum(e *protogen.Enum) error {
 		if err := c.declare(v.GoIdent.GoName, "", v.Desc); err != nil {
 			return err
 		}
-		if alias := v.PrefixedAlias.GoName; alias != "" {
+		if alias := v.PrefixedAlias.GoName; alias != "" && alias != v.GoIdent.GoName {
 			if err := c.declare(alias, "the prefixed alias", v.Desc); err != nil {
 				return err
 			}

@@ -2,6 +2,8 @@ package gen
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -13,16 +15,22 @@ func (g *printer) put(m *message) {
 	T := g.goType(m.GoIdent)
 	wide := m.words > 1
 	g.P("func ", name("Put", m.Message), "(e *", g.wire("Encoder"), ", tail uint, xs []*", T, ", root bool) uint {")
-	g.P("t := ", g.typeOf(m.Message))
-	g.P("u := e.Union(t)")
+	if m.usesInfo() {
+		g.P("t := ", g.typeOf(m.Message))
+		g.P("u := e.Union(t)")
+	} else {
+		g.P("u := e.Union(", g.typeOf(m.Message), ")")
+	}
 	g.P("for _, x := range xs {")
-	residue := "x != nil && (" + g.residue(m) + ")"
 	if wide {
 		g.P("var bits [", m.words, "]uint64")
+		g.P("if x == nil {")
+		g.P("continue")
+		g.P("}")
 		g.P(name("Bits", m.Message), "(x, &bits)")
-		g.P("if u.AddWide(e, bits[:], ", residue, ") {")
+		g.P("if u.AddWide(e, bits[:], ", g.residue(m), ") {")
 	} else {
-		g.P("if u.Add(e, ", name("Bits", m.Message), "(x), ", residue, ") {")
+		g.P("if x != nil && u.Add(e, ", name("Bits", m.Message), "(x), ", g.residue(m), ") {")
 	}
 	g.P("break")
 	g.P("}")
@@ -32,14 +40,16 @@ func (g *printer) put(m *message) {
 	g.P("return e.Close(tail)")
 	g.P("}")
 	body, slots := g.puts(m)
-	if slots {
-		g.P("o := (*[", len(m.fields), "]uint32)(b.Offs)")
+	names, values := "row, tail", "b.Row, b.Tail"
+	if slices.ContainsFunc(body, func(l string) bool { return strings.Contains(l, "out.") }) {
+		names, values = "out, "+names, "b.Out, "+values
 	}
-	g.P("out, row, tail := b.Out, b.Row, b.Tail")
+	if slots {
+		names, values = "o, "+names, fmt.Sprintf("(*[%d]uint32)(b.Offs), %s", len(m.fields), values)
+	}
+	g.P(names, " := ", values)
 	g.P("for i, x := range xs {")
-	g.P("if x == nil {")
-	g.P("x = new(", T, ")")
-	g.P("}")
+	g.P("x = ", g.wire("Or"), "(x)")
 	if wide {
 		g.P("var bits [", m.words, "]uint64")
 		g.P(name("Bits", m.Message), "(x, &bits)")
@@ -51,17 +61,12 @@ func (g *printer) put(m *message) {
 		g.P(l)
 	}
 	g.P("row += b.Step")
-	g.P("if i < b.Ends {")
-	g.P("out.Last(row, tail-b.Tail)")
-	g.P("}")
+	g.P("b.Last(i, row, tail)")
 	g.P("}")
 	g.P("return e.Close(tail)")
 	g.P("}")
-	g.P()
-	g.P("func ", name("Put1", m.Message), "(e *", g.wire("Encoder"), ", tail uint, m ", g.proto("Message"), ", root bool) uint {")
-	g.P("return ", name("Put", m.Message), "(e, tail, []*", T, "{m.(*", T, ")}, root)")
-	g.P("}")
-	g.P()
+	g.P("func ", name("Put1", m.Message), "(e *", g.wire("Encoder"), ", tail uint, m ", g.proto("Message"), ", root bool) uint { ",
+		"return ", name("Put", m.Message), "(e, tail, []*", T, "{m.(*", T, ")}, root) }")
 }
 
 // puts gives the lines that write one row; slots reports whether they use slots or ends.
@@ -118,8 +123,11 @@ func (g *printer) putField(m *message, f *field) []string {
 		if g.accessors(m.Message) {
 			return g.when("if x."+method(f, "Has")+"() {", g.putValue(f, v))
 		}
+		if !g.local(f) {
+			return []string{fmt.Sprintf("tail = %s(e, tail, %s)", g.wire("One"), v)}
+		}
 		return g.when("if v := "+v+"; v != nil {", g.putValue(f, "v"))
-	case f.lay.Child != nil && !f.lay.Inline && f.Desc.IsList():
+	case f.lay.Child != nil && !f.lay.Inline && f.Desc.IsList() && g.local(f):
 		// Loaded once: whoever changes the message meanwhile must not make it empty.
 		return g.when("if v := "+v+"; len(v) != 0 {", g.putValue(f, "v"))
 	}
@@ -300,7 +308,6 @@ func (g *printer) pack(m *message) {
 		g.P("e.Unstorable |= len(x.unknownFields)")
 	}
 	g.P("}")
-	g.P()
 }
 
 func (m *message) byNumber(n protoreflect.FieldNumber) *field {

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/gofeaturespb"
 )
 
 // manyFields are n fields of a kind, numbered from 1.
@@ -98,6 +102,24 @@ func TestEditions(t *testing.T) {
 				t.Errorf("%s, %d: protoc-gen-go and we do not agree whether there are two forms", level, edition)
 			}
 		}
+	}
+}
+
+// Values of enums that lose their enum's name, or have both names.
+func TestEnumPrefixes(t *testing.T) {
+	for _, strip := range []gofeaturespb.GoFeatures_StripEnumPrefix{
+		gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_KEEP, gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_GENERATE_BOTH, gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_STRIP,
+	} {
+		req := edition2024(request(t, "", map[string]string{"p.proto": `edition = "2023"; package p; option go_package = "example.com/p"; option features.enum_type = CLOSED;
+			enum Level { LEVEL_LOW = 5; LEVEL_HIGH = 1; NONE = 0; }
+			message M { enum Kind { KIND_A = 1; B = 2; } Level level = 1; Kind kind = 2 [default = B]; repeated Level list = 3; }`}))
+		for _, f := range req.ProtoFile {
+			if f.GetName() == "p.proto" {
+				f.Options.Features = &descriptorpb.FeatureSet{EnumType: descriptorpb.FeatureSet_CLOSED.Enum()}
+				proto.SetExtension(f.Options.Features, gofeaturespb.E_Go, &gofeaturespb.GoFeatures{StripEnumPrefix: strip.Enum()})
+			}
+		}
+		mustCompile(t, both(t, req))
 	}
 }
 

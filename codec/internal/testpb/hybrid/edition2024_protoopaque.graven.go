@@ -19,24 +19,16 @@ const (
 )
 
 var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e}
-
 var gravenMapAllE24_90 wire.MapInfo
-
 var gravenMapAllE24_91 wire.MapInfo
-
 var gravenMapAllE24_92 wire.MapInfo
-
 var gravenMapAllE24_93 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AllE24) Γraven() *wire.Type {
 	return wire.Bind[AllE24](&gravenTypeAllE24, gravenPutAllE24, gravenPut1AllE24, gravenGet1AllE24)
 }
-
 func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.HasFDouble()) << 0
 	b[0] |= wire.Bit(x.HasFFloat()) << 1
 	b[0] |= wire.Bit(x.HasFInt32()) << 2
@@ -119,14 +111,16 @@ func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
 	b[1] |= wire.Bit(x.HasNarrowClosed()) << 15
 	b[1] |= wire.Bit(len(x.GetNarrowRep()) != 0) << 16
 }
-
 func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 	t := gravenTypeAllE24.Of((*AllE24)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [2]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsAllE24(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (wire.HasResidue(x.ProtoReflect()))) {
+		if u.AddWide(e, bits[:], wire.HasResidue(x.ProtoReflect())) {
 			break
 		}
 	}
@@ -134,12 +128,9 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[78]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[78]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(AllE24)
-		}
+		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsAllE24(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -303,17 +294,13 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1AllE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAllE24(e, tail, []*AllE24{m.(*AllE24)}, root)
 }
-
 func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE24.Of((*AllE24)(nil))
@@ -528,23 +515,18 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 		}
 	}
 }
-
 func gravenGet1AllE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAllE24(d, b, []*AllE24{m.(*AllE24)})
 }
-
 func gravenOneAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE24 {
-	t := gravenTypeAllE24.Of((*AllE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAllE24.Open((*AllE24)(nil), d, r, s)
 	xs := [1]*AllE24{wire.New[AllE24](d, &t.Key)}
 	gravenGetAllE24(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
-	t := gravenTypeAllE24.Of((*AllE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAllE24.Open((*AllE24)(nil), d, r, s)
 	xs := wire.Alloc[AllE24](d, &t.Key, b.N)
 	gravenGetAllE24(d, &b, xs)
 	d.Close()
@@ -552,18 +534,13 @@ func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
 }
 
 var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f}
-
 var gravenMapNodeE24_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE24) Γraven() *wire.Type {
 	return wire.Bind[NodeE24](&gravenTypeNodeE24, gravenPutNodeE24, gravenPut1NodeE24, gravenGet1NodeE24)
 }
-
 func gravenBitsNodeE24(x *NodeE24) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasName()) << 0
 	b |= wire.Bit(x.HasChild()) << 1
 	b |= wire.Bit(len(x.GetKids()) != 0) << 2
@@ -572,12 +549,11 @@ func gravenBitsNodeE24(x *NodeE24) (b uint64) {
 	b |= wire.Bit(len(x.GetImpRaw()) != 0) << 5
 	return b
 }
-
 func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint {
 	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNodeE24(x), x != nil && (wire.HasResidue(x.ProtoReflect()))) {
+		if x != nil && u.Add(e, gravenBitsNodeE24(x), wire.HasResidue(x.ProtoReflect())) {
 			break
 		}
 	}
@@ -585,12 +561,9 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NodeE24)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNodeE24(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
@@ -610,17 +583,13 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NodeE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNodeE24(e, tail, []*NodeE24{m.(*NodeE24)}, root)
 }
-
 func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 	s := (*[6]wire.Slot)(b.Slots)
 	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
@@ -649,23 +618,18 @@ func gravenGetNodeE24(d *wire.Decoder, b *wire.Rows, xs []*NodeE24) {
 		}
 	}
 }
-
 func gravenGet1NodeE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNodeE24(d, b, []*NodeE24{m.(*NodeE24)})
 }
-
 func gravenOneNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE24 {
-	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNodeE24.Open((*NodeE24)(nil), d, r, s)
 	xs := [1]*NodeE24{wire.New[NodeE24](d, &t.Key)}
 	gravenGetNodeE24(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
-	t := gravenTypeNodeE24.Of((*NodeE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNodeE24.Open((*NodeE24)(nil), d, r, s)
 	xs := wire.Alloc[NodeE24](d, &t.Key, b.N)
 	gravenGetNodeE24(d, &b, xs)
 	d.Close()
@@ -678,23 +642,17 @@ var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db}
 func (*RequiredE24) Γraven() *wire.Type {
 	return wire.Bind[RequiredE24](&gravenTypeRequiredE24, gravenPutRequiredE24, gravenPut1RequiredE24, gravenGet1RequiredE24)
 }
-
 func gravenBitsRequiredE24(x *RequiredE24) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasNumber()) << 0
 	b |= wire.Bit(x.HasText()) << 1
 	b |= wire.Bit(x.HasChild()) << 2
 	b |= wire.Bit(len(x.GetKids()) != 0) << 3
 	return b
 }
-
 func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bool) uint {
-	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRequiredE24.Of((*RequiredE24)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequiredE24(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsRequiredE24(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -702,12 +660,9 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(RequiredE24)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequiredE24(x))
 		out.U32(row, o[0], uint32(x.GetNumber()))
 		tail = e.String(tail, x.GetText())
@@ -722,17 +677,13 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1RequiredE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRequiredE24(e, tail, []*RequiredE24{m.(*RequiredE24)}, root)
 }
-
 func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -754,23 +705,18 @@ func gravenGetRequiredE24(d *wire.Decoder, b *wire.Rows, xs []*RequiredE24) {
 		}
 	}
 }
-
 func gravenGet1RequiredE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredE24(d, b, []*RequiredE24{m.(*RequiredE24)})
 }
-
 func gravenOneRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE24 {
-	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredE24.Open((*RequiredE24)(nil), d, r, s)
 	xs := [1]*RequiredE24{wire.New[RequiredE24](d, &t.Key)}
 	gravenGetRequiredE24(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE24 {
-	t := gravenTypeRequiredE24.Of((*RequiredE24)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredE24.Open((*RequiredE24)(nil), d, r, s)
 	xs := wire.Alloc[RequiredE24](d, &t.Key, b.N)
 	gravenGetRequiredE24(d, &b, xs)
 	d.Close()
@@ -778,18 +724,13 @@ func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 }
 
 var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7}
+var gravenZeroBoxE24 BoxE24
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
 	return wire.BindInline[BoxE24](&gravenTypeBoxE24, gravenPutBoxE24, gravenPut1BoxE24, gravenGet1BoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
 }
-
-var gravenZeroBoxE24 BoxE24
-
 func gravenBitsBoxE24(x *BoxE24) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasA()) << 0
 	b |= wire.Bit(x.HasB()) << 1
 	b |= wire.Bit(x.GetLit()) << 2
@@ -797,12 +738,10 @@ func gravenBitsBoxE24(x *BoxE24) (b uint64) {
 	b |= wire.Bit(x.GetOpen() != 0) << 4
 	return b
 }
-
 func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
-	t := gravenTypeBoxE24.Of((*BoxE24)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBoxE24.Of((*BoxE24)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoxE24(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsBoxE24(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -810,12 +749,9 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(BoxE24)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBoxE24(x))
 		if o[0] != 0 {
 			gravenPackPairE24(e, row+uint(o[0]), x.GetA())
@@ -827,17 +763,13 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 		out.U8(row, o[3], uint8(x.GetOpen()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BoxE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBoxE24(e, tail, []*BoxE24{m.(*BoxE24)}, root)
 }
-
 func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	s := (*[4]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
@@ -857,11 +789,9 @@ func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 		}
 	}
 }
-
 func gravenGet1BoxE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBoxE24(d, b, []*BoxE24{m.(*BoxE24)})
 }
-
 func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
 	if x == nil {
 		x = &gravenZeroBoxE24
@@ -874,7 +804,6 @@ func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
 	out.Put8(at+17, uint8(x.GetOpen()))
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
-
 func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
 	x.SetA(gravenUnpackPairE24(d, p.At(0), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)))
 	x.SetB(gravenUnpackPairE24(d, p.At(8), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)))
@@ -884,28 +813,21 @@ func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
 }
 
 var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72}
+var gravenZeroPairE24 PairE24
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {
 	return wire.BindInline[PairE24](&gravenTypePairE24, gravenPutPairE24, gravenPut1PairE24, gravenGet1PairE24, gravenPackPairE24, gravenUnpackPairE24)
 }
-
-var gravenZeroPairE24 PairE24
-
 func gravenBitsPairE24(x *PairE24) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.GetX()) != 0) << 0
 	b |= wire.Bit(x.GetY() != 0) << 1
 	return b
 }
-
 func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint {
-	t := gravenTypePairE24.Of((*PairE24)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePairE24.Of((*PairE24)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPairE24(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsPairE24(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -913,29 +835,22 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(PairE24)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPairE24(x))
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))
 		out.U32(row, o[1], uint32(x.GetY()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1PairE24(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPairE24(e, tail, []*PairE24{m.(*PairE24)}, root)
 }
-
 func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -947,11 +862,9 @@ func gravenGetPairE24(d *wire.Decoder, b *wire.Rows, xs []*PairE24) {
 		}
 	}
 }
-
 func gravenGet1PairE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPairE24(d, b, []*PairE24{m.(*PairE24)})
 }
-
 func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
 	if x == nil {
 		x = &gravenZeroPairE24
@@ -962,7 +875,6 @@ func gravenPackPairE24(e *wire.Encoder, at uint, x *PairE24) {
 	out.Put32(at+4, uint32(x.GetY()))
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
-
 func gravenUnpackPairE24(d *wire.Decoder, p wire.Packed, x *PairE24) *PairE24 {
 	x.SetX(p.F32(0))
 	x.SetY(uint64(p.U32(4)))

@@ -17,40 +17,24 @@ const (
 )
 
 var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e}
-
 var gravenMapAllE23_90 wire.MapInfo
-
 var gravenMapAllE23_91 wire.MapInfo
-
 var gravenMapAllE23_92 wire.MapInfo
-
 var gravenMapAllE23_93 wire.MapInfo
-
 var gravenKeyAllE23_OneNumber wire.Key
-
 var gravenKeyAllE23_OneText wire.Key
-
 var gravenKeyAllE23_OneRaw wire.Key
-
 var gravenKeyAllE23_OneMessage wire.Key
-
 var gravenKeyAllE23_OneDelimited wire.Key
-
 var gravenKeyAllE23_OneClosed wire.Key
-
 var gravenKeyAllE23_OneInline wire.Key
-
 var gravenKeyAllE23_OneBool wire.Key
 
 // Γraven is for the runtime.
 func (*AllE23) Γraven() *wire.Type {
 	return wire.Bind[AllE23](&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
 }
-
 func gravenBitsAllE23(x *AllE23, b *[2]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.FDouble != nil) << 0
 	b[0] |= wire.Bit(x.FFloat != nil) << 1
 	b[0] |= wire.Bit(x.FInt32 != nil) << 2
@@ -145,14 +129,16 @@ func gravenBitsAllE23(x *AllE23, b *[2]uint64) {
 	b[1] |= wire.Bit(x.NarrowClosed != nil) << 15
 	b[1] |= wire.Bit(len(x.NarrowRep) != 0) << 16
 }
-
 func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 	t := gravenTypeAllE23.Of((*AllE23)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [2]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsAllE23(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -160,12 +146,9 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[78]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[78]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(AllE23)
-		}
+		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsAllE23(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -323,17 +306,13 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 		out.End(row, o[77], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1AllE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAllE23(e, tail, []*AllE23{m.(*AllE23)}, root)
 }
-
 func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE23.Of((*AllE23)(nil))
@@ -564,23 +543,18 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 		}
 	}
 }
-
 func gravenGet1AllE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAllE23(d, b, []*AllE23{m.(*AllE23)})
 }
-
 func gravenOneAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE23 {
-	t := gravenTypeAllE23.Of((*AllE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
 	xs := [1]*AllE23{wire.New[AllE23](d, &t.Key)}
 	gravenGetAllE23(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
-	t := gravenTypeAllE23.Of((*AllE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
 	xs := wire.Alloc[AllE23](d, &t.Key, b.N)
 	gravenGetAllE23(d, &b, xs)
 	d.Close()
@@ -588,18 +562,13 @@ func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
 }
 
 var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f}
-
 var gravenMapNodeE23_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE23) Γraven() *wire.Type {
 	return wire.Bind[NodeE23](&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
 }
-
 func gravenBitsNodeE23(x *NodeE23) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Name != nil) << 0
 	b |= wire.Bit(x.Child != nil) << 1
 	b |= wire.Bit(len(x.Kids) != 0) << 2
@@ -608,12 +577,11 @@ func gravenBitsNodeE23(x *NodeE23) (b uint64) {
 	b |= wire.Bit(len(x.ImpRaw) != 0) << 5
 	return b
 }
-
 func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint {
 	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNodeE23(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNodeE23(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -621,12 +589,9 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NodeE23)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNodeE23(x))
 		if v := x.Name; v != nil {
 			tail = e.String(tail, *v)
@@ -648,17 +613,13 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NodeE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNodeE23(e, tail, []*NodeE23{m.(*NodeE23)}, root)
 }
-
 func gravenGetNodeE23(d *wire.Decoder, b *wire.Rows, xs []*NodeE23) {
 	s := (*[6]wire.Slot)(b.Slots)
 	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
@@ -687,23 +648,18 @@ func gravenGetNodeE23(d *wire.Decoder, b *wire.Rows, xs []*NodeE23) {
 		}
 	}
 }
-
 func gravenGet1NodeE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNodeE23(d, b, []*NodeE23{m.(*NodeE23)})
 }
-
 func gravenOneNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE23 {
-	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
 	xs := [1]*NodeE23{wire.New[NodeE23](d, &t.Key)}
 	gravenGetNodeE23(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
-	t := gravenTypeNodeE23.Of((*NodeE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
 	xs := wire.Alloc[NodeE23](d, &t.Key, b.N)
 	gravenGetNodeE23(d, &b, xs)
 	d.Close()
@@ -716,23 +672,17 @@ var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db}
 func (*RequiredE23) Γraven() *wire.Type {
 	return wire.Bind[RequiredE23](&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
 }
-
 func gravenBitsRequiredE23(x *RequiredE23) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Number != nil) << 0
 	b |= wire.Bit(x.Text != nil) << 1
 	b |= wire.Bit(x.Child != nil) << 2
 	b |= wire.Bit(len(x.Kids) != 0) << 3
 	return b
 }
-
 func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bool) uint {
-	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRequiredE23.Of((*RequiredE23)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequiredE23(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRequiredE23(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -740,12 +690,9 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(RequiredE23)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequiredE23(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Number)))
 		if v := x.Text; v != nil {
@@ -762,17 +709,13 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1RequiredE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRequiredE23(e, tail, []*RequiredE23{m.(*RequiredE23)}, root)
 }
-
 func gravenGetRequiredE23(d *wire.Decoder, b *wire.Rows, xs []*RequiredE23) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -794,23 +737,18 @@ func gravenGetRequiredE23(d *wire.Decoder, b *wire.Rows, xs []*RequiredE23) {
 		}
 	}
 }
-
 func gravenGet1RequiredE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredE23(d, b, []*RequiredE23{m.(*RequiredE23)})
 }
-
 func gravenOneRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE23 {
-	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
 	xs := [1]*RequiredE23{wire.New[RequiredE23](d, &t.Key)}
 	gravenGetRequiredE23(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE23 {
-	t := gravenTypeRequiredE23.Of((*RequiredE23)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
 	xs := wire.Alloc[RequiredE23](d, &t.Key, b.N)
 	gravenGetRequiredE23(d, &b, xs)
 	d.Close()
@@ -818,18 +756,13 @@ func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 }
 
 var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7}
+var gravenZeroBoxE23 BoxE23
 
 // Γraven is for the runtime.
 func (*BoxE23) Γraven() *wire.Type {
 	return wire.BindInline[BoxE23](&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
 }
-
-var gravenZeroBoxE23 BoxE23
-
 func gravenBitsBoxE23(x *BoxE23) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.B != nil) << 1
 	b |= wire.Bit(x.Lit) << 2
@@ -837,12 +770,10 @@ func gravenBitsBoxE23(x *BoxE23) (b uint64) {
 	b |= wire.Bit(x.Open != 0) << 4
 	return b
 }
-
 func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
-	t := gravenTypeBoxE23.Of((*BoxE23)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBoxE23.Of((*BoxE23)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoxE23(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBoxE23(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -850,12 +781,9 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(BoxE23)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBoxE23(x))
 		if o[0] != 0 {
 			gravenPackPairE23(e, row+uint(o[0]), x.A)
@@ -867,17 +795,13 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 		out.U8(row, o[3], uint8(x.Open))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BoxE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBoxE23(e, tail, []*BoxE23{m.(*BoxE23)}, root)
 }
-
 func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 	s := (*[4]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
@@ -897,11 +821,9 @@ func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 		}
 	}
 }
-
 func gravenGet1BoxE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBoxE23(d, b, []*BoxE23{m.(*BoxE23)})
 }
-
 func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 	if x == nil {
 		x = &gravenZeroBoxE23
@@ -914,7 +836,6 @@ func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 	out.Put8(at+17, uint8(x.Open))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
 	x.A = gravenUnpackPairE23(d, p.At(0), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
 	x.B = gravenUnpackPairE23(d, p.At(8), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
@@ -924,28 +845,21 @@ func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
 }
 
 var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72}
+var gravenZeroPairE23 PairE23
 
 // Γraven is for the runtime.
 func (*PairE23) Γraven() *wire.Type {
 	return wire.BindInline[PairE23](&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
 }
-
-var gravenZeroPairE23 PairE23
-
 func gravenBitsPairE23(x *PairE23) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(x.Y != 0) << 1
 	return b
 }
-
 func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint {
-	t := gravenTypePairE23.Of((*PairE23)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePairE23.Of((*PairE23)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPairE23(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPairE23(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -953,29 +867,22 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(PairE23)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPairE23(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Y, 32))
 		out.U32(row, o[1], uint32(x.Y))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1PairE23(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPairE23(e, tail, []*PairE23{m.(*PairE23)}, root)
 }
-
 func gravenGetPairE23(d *wire.Decoder, b *wire.Rows, xs []*PairE23) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -987,11 +894,9 @@ func gravenGetPairE23(d *wire.Decoder, b *wire.Rows, xs []*PairE23) {
 		}
 	}
 }
-
 func gravenGet1PairE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPairE23(d, b, []*PairE23{m.(*PairE23)})
 }
-
 func gravenPackPairE23(e *wire.Encoder, at uint, x *PairE23) {
 	if x == nil {
 		x = &gravenZeroPairE23
@@ -1002,7 +907,6 @@ func gravenPackPairE23(e *wire.Encoder, at uint, x *PairE23) {
 	out.Put32(at+4, uint32(x.Y))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackPairE23(d *wire.Decoder, p wire.Packed, x *PairE23) *PairE23 {
 	x.X = p.F32(0)
 	x.Y = uint64(p.U32(4))

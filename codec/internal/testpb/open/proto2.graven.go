@@ -16,38 +16,23 @@ const (
 )
 
 var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1}
-
 var gravenMapAll2_90 wire.MapInfo
-
 var gravenMapAll2_91 wire.MapInfo
-
 var gravenMapAll2_92 wire.MapInfo
-
 var gravenMapAll2_93 wire.MapInfo
-
 var gravenKeyAll2_OneNumber wire.Key
-
 var gravenKeyAll2_OneText wire.Key
-
 var gravenKeyAll2_OneRaw wire.Key
-
 var gravenKeyAll2_One_ wire.Key
-
 var gravenKeyAll2_OneMessage wire.Key
-
 var gravenKeyAll2_OneEnum wire.Key
-
 var gravenKeyAll2_OneDouble wire.Key
 
 // Γraven is for the runtime.
 func (*All2) Γraven() *wire.Type {
 	return wire.Bind[All2](&gravenTypeAll2, gravenPutAll2, gravenPut1All2, gravenGet1All2)
 }
-
 func gravenBitsAll2(x *All2, b *[2]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.FDouble != nil) << 0
 	b[0] |= wire.Bit(x.FFloat != nil) << 1
 	b[0] |= wire.Bit(x.FInt32 != nil) << 2
@@ -129,14 +114,16 @@ func gravenBitsAll2(x *All2, b *[2]uint64) {
 	b[1] |= wire.Bit(x.NarrowEnum != nil) << 5
 	b[1] |= wire.Bit(len(x.NarrowRep) != 0) << 6
 }
-
 func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 	t := gravenTypeAll2.Of((*All2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [2]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsAll2(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -144,12 +131,9 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[69]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[69]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All2)
-		}
+		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsAll2(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -286,17 +270,13 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		out.End(row, o[68], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll2(e, tail, []*All2{m.(*All2)}, root)
 }
-
 func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 	s := (*[69]wire.Slot)(b.Slots)
 	t := gravenTypeAll2.Of((*All2)(nil))
@@ -528,23 +508,18 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 		}
 	}
 }
-
 func gravenGet1All2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2(d, b, []*All2{m.(*All2)})
 }
-
 func gravenOneAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2 {
-	t := gravenTypeAll2.Of((*All2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2.Open((*All2)(nil), d, r, s)
 	xs := [1]*All2{wire.New[All2](d, &t.Key)}
 	gravenGetAll2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
-	t := gravenTypeAll2.Of((*All2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2.Open((*All2)(nil), d, r, s)
 	xs := wire.Alloc[All2](d, &t.Key, b.N)
 	gravenGetAll2(d, &b, xs)
 	d.Close()
@@ -557,22 +532,16 @@ var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500}
 func (*All2_Solo) Γraven() *wire.Type {
 	return wire.Bind[All2_Solo](&gravenTypeAll2_Solo, gravenPutAll2_Solo, gravenPut1All2_Solo, gravenGet1All2_Solo)
 }
-
 func gravenBitsAll2_Solo(x *All2_Solo) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Text != nil) << 0
 	b |= wire.Bit(x.Node != nil) << 1
 	b |= wire.Bit(len(x.Deep) != 0) << 2
 	return b
 }
-
 func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) uint {
-	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAll2_Solo.Of((*All2_Solo)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAll2_Solo(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -580,12 +549,9 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All2_Solo)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -601,17 +567,13 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All2_Solo(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll2_Solo(e, tail, []*All2_Solo{m.(*All2_Solo)}, root)
 }
-
 func gravenGetAll2_Solo(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -630,23 +592,18 @@ func gravenGetAll2_Solo(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo) {
 		}
 	}
 }
-
 func gravenGet1All2_Solo(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Solo(d, b, []*All2_Solo{m.(*All2_Solo)})
 }
-
 func gravenOneAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo {
-	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Solo.Open((*All2_Solo)(nil), d, r, s)
 	xs := [1]*All2_Solo{wire.New[All2_Solo](d, &t.Key)}
 	gravenGetAll2_Solo(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo {
-	t := gravenTypeAll2_Solo.Of((*All2_Solo)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Solo.Open((*All2_Solo)(nil), d, r, s)
 	xs := wire.Alloc[All2_Solo](d, &t.Key, b.N)
 	gravenGetAll2_Solo(d, &b, xs)
 	d.Close()
@@ -659,20 +616,14 @@ var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e}
 func (*All2_Solo_Deep) Γraven() *wire.Type {
 	return wire.Bind[All2_Solo_Deep](&gravenTypeAll2_Solo_Deep, gravenPutAll2_Solo_Deep, gravenPut1All2_Solo_Deep, gravenGet1All2_Solo_Deep)
 }
-
 func gravenBitsAll2_Solo_Deep(x *All2_Solo_Deep) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.N != nil) << 0
 	return b
 }
-
 func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, root bool) uint {
-	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Solo_Deep(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAll2_Solo_Deep(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -680,27 +631,20 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All2_Solo_Deep)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All2_Solo_Deep(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll2_Solo_Deep(e, tail, []*All2_Solo_Deep{m.(*All2_Solo_Deep)}, root)
 }
-
 func gravenGetAll2_Solo_Deep(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo_Deep) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -713,23 +657,18 @@ func gravenGetAll2_Solo_Deep(d *wire.Decoder, b *wire.Rows, xs []*All2_Solo_Deep
 		}
 	}
 }
-
 func gravenGet1All2_Solo_Deep(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Solo_Deep(d, b, []*All2_Solo_Deep{m.(*All2_Solo_Deep)})
 }
-
 func gravenOneAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo_Deep {
-	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Solo_Deep.Open((*All2_Solo_Deep)(nil), d, r, s)
 	xs := [1]*All2_Solo_Deep{wire.New[All2_Solo_Deep](d, &t.Key)}
 	gravenGetAll2_Solo_Deep(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo_Deep {
-	t := gravenTypeAll2_Solo_Deep.Of((*All2_Solo_Deep)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Solo_Deep.Open((*All2_Solo_Deep)(nil), d, r, s)
 	xs := wire.Alloc[All2_Solo_Deep](d, &t.Key, b.N)
 	gravenGetAll2_Solo_Deep(d, &b, xs)
 	d.Close()
@@ -742,21 +681,15 @@ var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1}
 func (*All2_Many) Γraven() *wire.Type {
 	return wire.Bind[All2_Many](&gravenTypeAll2_Many, gravenPutAll2_Many, gravenPut1All2_Many, gravenGet1All2_Many)
 }
-
 func gravenBitsAll2_Many(x *All2_Many) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.N != nil) << 0
 	b |= wire.Bit(x.Text != nil) << 1
 	return b
 }
-
 func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) uint {
-	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAll2_Many.Of((*All2_Many)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_Many(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAll2_Many(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -764,12 +697,9 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All2_Many)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Many(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		if v := x.Text; v != nil {
@@ -778,17 +708,13 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All2_Many(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll2_Many(e, tail, []*All2_Many{m.(*All2_Many)}, root)
 }
-
 func gravenGetAll2_Many(d *wire.Decoder, b *wire.Rows, xs []*All2_Many) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -804,23 +730,18 @@ func gravenGetAll2_Many(d *wire.Decoder, b *wire.Rows, xs []*All2_Many) {
 		}
 	}
 }
-
 func gravenGet1All2_Many(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Many(d, b, []*All2_Many{m.(*All2_Many)})
 }
-
 func gravenOneAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Many {
-	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Many.Open((*All2_Many)(nil), d, r, s)
 	xs := [1]*All2_Many{wire.New[All2_Many](d, &t.Key)}
 	gravenGetAll2_Many(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many {
-	t := gravenTypeAll2_Many.Of((*All2_Many)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_Many.Open((*All2_Many)(nil), d, r, s)
 	xs := wire.Alloc[All2_Many](d, &t.Key, b.N)
 	gravenGetAll2_Many(d, &b, xs)
 	d.Close()
@@ -833,20 +754,14 @@ var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79}
 func (*All2_One) Γraven() *wire.Type {
 	return wire.Bind[All2_One](&gravenTypeAll2_One, gravenPutAll2_One, gravenPut1All2_One, gravenGet1All2_One)
 }
-
 func gravenBitsAll2_One(x *All2_One) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Text != nil) << 0
 	return b
 }
-
 func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) uint {
-	t := gravenTypeAll2_One.Of((*All2_One)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAll2_One.Of((*All2_One)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAll2_One(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAll2_One(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -854,12 +769,9 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All2_One)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_One(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -867,17 +779,13 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All2_One(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll2_One(e, tail, []*All2_One{m.(*All2_One)}, root)
 }
-
 func gravenGetAll2_One(d *wire.Decoder, b *wire.Rows, xs []*All2_One) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -890,23 +798,18 @@ func gravenGetAll2_One(d *wire.Decoder, b *wire.Rows, xs []*All2_One) {
 		}
 	}
 }
-
 func gravenGet1All2_One(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_One(d, b, []*All2_One{m.(*All2_One)})
 }
-
 func gravenOneAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_One {
-	t := gravenTypeAll2_One.Of((*All2_One)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_One.Open((*All2_One)(nil), d, r, s)
 	xs := [1]*All2_One{wire.New[All2_One](d, &t.Key)}
 	gravenGetAll2_One(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
-	t := gravenTypeAll2_One.Of((*All2_One)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll2_One.Open((*All2_One)(nil), d, r, s)
 	xs := wire.Alloc[All2_One](d, &t.Key, b.N)
 	gravenGetAll2_One(d, &b, xs)
 	d.Close()
@@ -914,22 +817,15 @@ func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
 }
 
 var gravenTypeNode2 = wire.Type{Shape: 0x58800230}
-
 var gravenMapNode2_4 wire.MapInfo
-
 var gravenKeyNode2_Left wire.Key
-
 var gravenKeyNode2_Number wire.Key
 
 // Γraven is for the runtime.
 func (*Node2) Γraven() *wire.Type {
 	return wire.Bind[Node2](&gravenTypeNode2, gravenPutNode2, gravenPut1Node2, gravenGet1Node2)
 }
-
 func gravenBitsNode2(x *Node2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Name != nil) << 0
 	b |= wire.Bit(x.Child != nil) << 1
 	b |= wire.Bit(len(x.Kids) != 0) << 2
@@ -943,12 +839,11 @@ func gravenBitsNode2(x *Node2) (b uint64) {
 	b |= wire.Bit(x.Bag != nil) << 6
 	return b
 }
-
 func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 	t := gravenTypeNode2.Of((*Node2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNode2(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNode2(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -956,12 +851,9 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[7]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Node2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2(x))
 		if v := x.Name; v != nil {
 			tail = e.Text(tail, *v)
@@ -990,17 +882,13 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 		out.End(row, o[6], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Node2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNode2(e, tail, []*Node2{m.(*Node2)}, root)
 }
-
 func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 	s := (*[7]wire.Slot)(b.Slots)
 	t := gravenTypeNode2.Of((*Node2)(nil))
@@ -1036,23 +924,18 @@ func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 		}
 	}
 }
-
 func gravenGet1Node2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode2(d, b, []*Node2{m.(*Node2)})
 }
-
 func gravenOneNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2 {
-	t := gravenTypeNode2.Of((*Node2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode2.Open((*Node2)(nil), d, r, s)
 	xs := [1]*Node2{wire.New[Node2](d, &t.Key)}
 	gravenGetNode2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
-	t := gravenTypeNode2.Of((*Node2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode2.Open((*Node2)(nil), d, r, s)
 	xs := wire.Alloc[Node2](d, &t.Key, b.N)
 	gravenGetNode2(d, &b, xs)
 	d.Close()
@@ -1065,20 +948,14 @@ var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0}
 func (*Node2_Bag) Γraven() *wire.Type {
 	return wire.Bind[Node2_Bag](&gravenTypeNode2_Bag, gravenPutNode2_Bag, gravenPut1Node2_Bag, gravenGet1Node2_Bag)
 }
-
 func gravenBitsNode2_Bag(x *Node2_Bag) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Node != nil) << 0
 	return b
 }
-
 func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) uint {
-	t := gravenTypeNode2_Bag.Of((*Node2_Bag)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNode2_Bag.Of((*Node2_Bag)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNode2_Bag(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNode2_Bag(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -1086,12 +963,9 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Node2_Bag)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2_Bag(x))
 		if v := x.Node; v != nil {
 			tail = gravenPutNode2(e, tail, []*Node2{v}, false)
@@ -1099,17 +973,13 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Node2_Bag(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNode2_Bag(e, tail, []*Node2_Bag{m.(*Node2_Bag)}, root)
 }
-
 func gravenGetNode2_Bag(d *wire.Decoder, b *wire.Rows, xs []*Node2_Bag) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1122,23 +992,18 @@ func gravenGetNode2_Bag(d *wire.Decoder, b *wire.Rows, xs []*Node2_Bag) {
 		}
 	}
 }
-
 func gravenGet1Node2_Bag(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode2_Bag(d, b, []*Node2_Bag{m.(*Node2_Bag)})
 }
-
 func gravenOneNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2_Bag {
-	t := gravenTypeNode2_Bag.Of((*Node2_Bag)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode2_Bag.Open((*Node2_Bag)(nil), d, r, s)
 	xs := [1]*Node2_Bag{wire.New[Node2_Bag](d, &t.Key)}
 	gravenGetNode2_Bag(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag {
-	t := gravenTypeNode2_Bag.Of((*Node2_Bag)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode2_Bag.Open((*Node2_Bag)(nil), d, r, s)
 	xs := wire.Alloc[Node2_Bag](d, &t.Key, b.N)
 	gravenGetNode2_Bag(d, &b, xs)
 	d.Close()
@@ -1146,22 +1011,15 @@ func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag
 }
 
 var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433}
-
 var gravenMapRequired2_5 wire.MapInfo
-
 var gravenKeyRequired2_Left wire.Key
-
 var gravenKeyRequired2_Flag wire.Key
 
 // Γraven is for the runtime.
 func (*Required2) Γraven() *wire.Type {
 	return wire.Bind[Required2](&gravenTypeRequired2, gravenPutRequired2, gravenPut1Required2, gravenGet1Required2)
 }
-
 func gravenBitsRequired2(x *Required2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Key != nil) << 0
 	b |= wire.Bit(x.Number != nil) << 1
 	b |= wire.Bit(x.Child != nil) << 2
@@ -1181,12 +1039,11 @@ func gravenBitsRequired2(x *Required2) (b uint64) {
 	b |= wire.Bit(x.Raw != nil) << 10
 	return b
 }
-
 func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) uint {
 	t := gravenTypeRequired2.Of((*Required2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequired2(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRequired2(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -1194,12 +1051,9 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[10]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Required2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequired2(x))
 		if v := x.Key; v != nil {
 			tail = e.Text(tail, *v)
@@ -1229,17 +1083,13 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 		out.End(row, o[9], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Required2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRequired2(e, tail, []*Required2{m.(*Required2)}, root)
 }
-
 func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 	s := (*[10]wire.Slot)(b.Slots)
 	t := gravenTypeRequired2.Of((*Required2)(nil))
@@ -1284,23 +1134,18 @@ func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 		}
 	}
 }
-
 func gravenGet1Required2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequired2(d, b, []*Required2{m.(*Required2)})
 }
-
 func gravenOneRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Required2 {
-	t := gravenTypeRequired2.Of((*Required2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequired2.Open((*Required2)(nil), d, r, s)
 	xs := [1]*Required2{wire.New[Required2](d, &t.Key)}
 	gravenGetRequired2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2 {
-	t := gravenTypeRequired2.Of((*Required2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequired2.Open((*Required2)(nil), d, r, s)
 	xs := wire.Alloc[Required2](d, &t.Key, b.N)
 	gravenGetRequired2(d, &b, xs)
 	d.Close()
@@ -1313,21 +1158,15 @@ var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a}
 func (*HoldsRequired2) Γraven() *wire.Type {
 	return wire.Bind[HoldsRequired2](&gravenTypeHoldsRequired2, gravenPutHoldsRequired2, gravenPut1HoldsRequired2, gravenGet1HoldsRequired2)
 }
-
 func gravenBitsHoldsRequired2(x *HoldsRequired2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.One != nil) << 0
 	b |= wire.Bit(x.Text != nil) << 1
 	return b
 }
-
 func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, root bool) uint {
-	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsHoldsRequired2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsHoldsRequired2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1335,12 +1174,9 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(HoldsRequired2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsHoldsRequired2(x))
 		if v := x.One; v != nil {
 			tail = gravenPutRequired2(e, tail, []*Required2{v}, false)
@@ -1352,17 +1188,13 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1HoldsRequired2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutHoldsRequired2(e, tail, []*HoldsRequired2{m.(*HoldsRequired2)}, root)
 }
-
 func gravenGetHoldsRequired2(d *wire.Decoder, b *wire.Rows, xs []*HoldsRequired2) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1378,23 +1210,18 @@ func gravenGetHoldsRequired2(d *wire.Decoder, b *wire.Rows, xs []*HoldsRequired2
 		}
 	}
 }
-
 func gravenGet1HoldsRequired2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetHoldsRequired2(d, b, []*HoldsRequired2{m.(*HoldsRequired2)})
 }
-
 func gravenOneHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *HoldsRequired2 {
-	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeHoldsRequired2.Open((*HoldsRequired2)(nil), d, r, s)
 	xs := [1]*HoldsRequired2{wire.New[HoldsRequired2](d, &t.Key)}
 	gravenGetHoldsRequired2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*HoldsRequired2 {
-	t := gravenTypeHoldsRequired2.Of((*HoldsRequired2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeHoldsRequired2.Open((*HoldsRequired2)(nil), d, r, s)
 	xs := wire.Alloc[HoldsRequired2](d, &t.Key, b.N)
 	gravenGetHoldsRequired2(d, &b, xs)
 	d.Close()
@@ -1407,20 +1234,14 @@ var gravenTypeXGroup = wire.Type{Shape: 0xac498e79}
 func (*XGroup) Γraven() *wire.Type {
 	return wire.Bind[XGroup](&gravenTypeXGroup, gravenPutXGroup, gravenPut1XGroup, gravenGet1XGroup)
 }
-
 func gravenBitsXGroup(x *XGroup) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Text != nil) << 0
 	return b
 }
-
 func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
-	t := gravenTypeXGroup.Of((*XGroup)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeXGroup.Of((*XGroup)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsXGroup(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsXGroup(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1428,12 +1249,9 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(XGroup)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsXGroup(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -1441,17 +1259,13 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1XGroup(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutXGroup(e, tail, []*XGroup{m.(*XGroup)}, root)
 }
-
 func gravenGetXGroup(d *wire.Decoder, b *wire.Rows, xs []*XGroup) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1464,23 +1278,18 @@ func gravenGetXGroup(d *wire.Decoder, b *wire.Rows, xs []*XGroup) {
 		}
 	}
 }
-
 func gravenGet1XGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetXGroup(d, b, []*XGroup{m.(*XGroup)})
 }
-
 func gravenOneXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *XGroup {
-	t := gravenTypeXGroup.Of((*XGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeXGroup.Open((*XGroup)(nil), d, r, s)
 	xs := [1]*XGroup{wire.New[XGroup](d, &t.Key)}
 	gravenGetXGroup(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
-	t := gravenTypeXGroup.Of((*XGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeXGroup.Open((*XGroup)(nil), d, r, s)
 	xs := wire.Alloc[XGroup](d, &t.Key, b.N)
 	gravenGetXGroup(d, &b, xs)
 	d.Close()
@@ -1493,20 +1302,14 @@ var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b}
 func (*Scope2) Γraven() *wire.Type {
 	return wire.Bind[Scope2](&gravenTypeScope2, gravenPutScope2, gravenPut1Scope2, gravenGet1Scope2)
 }
-
 func gravenBitsScope2(x *Scope2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.N != nil) << 0
 	return b
 }
-
 func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
-	t := gravenTypeScope2.Of((*Scope2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeScope2.Of((*Scope2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScope2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsScope2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1514,27 +1317,20 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Scope2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Scope2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutScope2(e, tail, []*Scope2{m.(*Scope2)}, root)
 }
-
 func gravenGetScope2(d *wire.Decoder, b *wire.Rows, xs []*Scope2) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1547,23 +1343,18 @@ func gravenGetScope2(d *wire.Decoder, b *wire.Rows, xs []*Scope2) {
 		}
 	}
 }
-
 func gravenGet1Scope2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScope2(d, b, []*Scope2{m.(*Scope2)})
 }
-
 func gravenOneScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scope2 {
-	t := gravenTypeScope2.Of((*Scope2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScope2.Open((*Scope2)(nil), d, r, s)
 	xs := [1]*Scope2{wire.New[Scope2](d, &t.Key)}
 	gravenGetScope2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scope2 {
-	t := gravenTypeScope2.Of((*Scope2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScope2.Open((*Scope2)(nil), d, r, s)
 	xs := wire.Alloc[Scope2](d, &t.Key, b.N)
 	gravenGetScope2(d, &b, xs)
 	d.Close()

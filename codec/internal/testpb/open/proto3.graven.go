@@ -17,120 +17,64 @@ const (
 )
 
 var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8}
-
 var gravenMapAll3_91 wire.MapInfo
-
 var gravenMapAll3_92 wire.MapInfo
-
 var gravenMapAll3_93 wire.MapInfo
-
 var gravenMapAll3_94 wire.MapInfo
-
 var gravenMapAll3_95 wire.MapInfo
-
 var gravenMapAll3_96 wire.MapInfo
-
 var gravenMapAll3_97 wire.MapInfo
-
 var gravenMapAll3_98 wire.MapInfo
-
 var gravenMapAll3_99 wire.MapInfo
-
 var gravenMapAll3_100 wire.MapInfo
-
 var gravenMapAll3_101 wire.MapInfo
-
 var gravenMapAll3_102 wire.MapInfo
-
 var gravenMapAll3_103 wire.MapInfo
-
 var gravenMapAll3_104 wire.MapInfo
-
 var gravenMapAll3_105 wire.MapInfo
-
 var gravenMapAll3_106 wire.MapInfo
-
 var gravenMapAll3_107 wire.MapInfo
-
 var gravenMapAll3_108 wire.MapInfo
-
 var gravenMapAll3_109 wire.MapInfo
-
 var gravenMapAll3_110 wire.MapInfo
-
 var gravenMapAll3_111 wire.MapInfo
-
 var gravenMapAll3_112 wire.MapInfo
-
 var gravenMapAll3_113 wire.MapInfo
-
 var gravenMapAll3_114 wire.MapInfo
-
 var gravenMapAll3_115 wire.MapInfo
-
 var gravenMapAll3_116 wire.MapInfo
-
 var gravenMapAll3_117 wire.MapInfo
-
 var gravenMapAll3_118 wire.MapInfo
-
 var gravenMapAll3_119 wire.MapInfo
-
 var gravenMapAll3_120 wire.MapInfo
-
 var gravenMapAll3_121 wire.MapInfo
-
 var gravenKeyAll3_OneDouble wire.Key
-
 var gravenKeyAll3_OneFloat wire.Key
-
 var gravenKeyAll3_OneInt32 wire.Key
-
 var gravenKeyAll3_OneInt64 wire.Key
-
 var gravenKeyAll3_OneUint32 wire.Key
-
 var gravenKeyAll3_OneUint64 wire.Key
-
 var gravenKeyAll3_OneSint32 wire.Key
-
 var gravenKeyAll3_OneSint64 wire.Key
-
 var gravenKeyAll3_OneFixed32 wire.Key
-
 var gravenKeyAll3_OneFixed64 wire.Key
-
 var gravenKeyAll3_OneSfixed32 wire.Key
-
 var gravenKeyAll3_OneSfixed64 wire.Key
-
 var gravenKeyAll3_OneBool wire.Key
-
 var gravenKeyAll3_OneString wire.Key
-
 var gravenKeyAll3_OneBytes wire.Key
-
 var gravenKeyAll3_OneEnum wire.Key
-
 var gravenKeyAll3_OneMessage wire.Key
-
 var gravenKeyAll3_OneInline wire.Key
-
 var gravenKeyAll3_OneEmpty wire.Key
-
 var gravenKeyAll3_OtherText wire.Key
-
 var gravenKeyAll3_OtherTree wire.Key
 
 // Γraven is for the runtime.
 func (*All3) Γraven() *wire.Type {
 	return wire.Bind[All3](&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
 }
-
 func gravenBitsAll3(x *All3, b *[3]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(math.Float64bits(x.FDouble) != 0) << 0
 	b[0] |= wire.Bit(math.Float32bits(x.FFloat) != 0) << 1
 	b[0] |= wire.Bit(x.FInt32 != 0) << 2
@@ -307,14 +251,16 @@ func gravenBitsAll3(x *All3, b *[3]uint64) {
 	b[2] |= wire.Bit(x.Farthest) << 18
 	b[2] |= wire.Bit(x.Farthest) << 19
 }
-
 func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	t := gravenTypeAll3.Of((*All3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [3]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsAll3(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -322,12 +268,9 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[144]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[144]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(All3)
-		}
+		x = wire.Or(x)
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -629,17 +572,13 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 		out.End(row, o[142], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1All3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAll3(e, tail, []*All3{m.(*All3)}, root)
 }
-
 func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	s := (*[144]wire.Slot)(b.Slots)
 	t := gravenTypeAll3.Of((*All3)(nil))
@@ -1041,23 +980,18 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 		}
 	}
 }
-
 func gravenGet1All3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll3(d, b, []*All3{m.(*All3)})
 }
-
 func gravenOneAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) *All3 {
-	t := gravenTypeAll3.Of((*All3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
 	xs := [1]*All3{wire.New[All3](d, &t.Key)}
 	gravenGetAll3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
-	t := gravenTypeAll3.Of((*All3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
 	xs := wire.Alloc[All3](d, &t.Key, b.N)
 	gravenGetAll3(d, &b, xs)
 	d.Close()
@@ -1070,16 +1004,13 @@ var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2}
 func (*Empty3) Γraven() *wire.Type {
 	return wire.Bind[Empty3](&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
 }
-
 func gravenBitsEmpty3(x *Empty3) (b uint64) {
 	return b
 }
-
 func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
-	t := gravenTypeEmpty3.Of((*Empty3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEmpty3.Of((*Empty3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEmpty3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1087,25 +1018,19 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Empty3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEmpty3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Empty3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEmpty3(e, tail, []*Empty3{m.(*Empty3)}, root)
 }
-
 func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -1113,23 +1038,18 @@ func gravenGetEmpty3(d *wire.Decoder, b *wire.Rows, xs []*Empty3) {
 		}
 	}
 }
-
 func gravenGet1Empty3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty3(d, b, []*Empty3{m.(*Empty3)})
 }
-
 func gravenOneEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty3 {
-	t := gravenTypeEmpty3.Of((*Empty3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
 	xs := [1]*Empty3{wire.New[Empty3](d, &t.Key)}
 	gravenGetEmpty3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
-	t := gravenTypeEmpty3.Of((*Empty3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
 	xs := wire.Alloc[Empty3](d, &t.Key, b.N)
 	gravenGetEmpty3(d, &b, xs)
 	d.Close()
@@ -1137,29 +1057,22 @@ func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
 }
 
 var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd}
+var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
 	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
-
-var gravenZeroVec3 Vec3
-
 func gravenBitsVec3(x *Vec3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	b |= wire.Bit(math.Float64bits(x.Z) != 0) << 2
 	return b
 }
-
 func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
-	t := gravenTypeVec3.Of((*Vec3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVec3.Of((*Vec3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVec3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1167,29 +1080,22 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Vec3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F64(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
-
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1202,11 +1108,9 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 		}
 	}
 }
-
 func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
 }
-
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	if x == nil {
 		x = &gravenZeroVec3
@@ -1217,7 +1121,6 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	out.PutF64(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
@@ -1226,18 +1129,13 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 }
 
 var gravenTypeBox3 = wire.Type{Shape: 0x554f950f}
+var gravenZeroBox3 Box3
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
 	return wire.BindInline[Box3](&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
 }
-
-var gravenZeroBox3 Box3
-
 func gravenBitsBox3(x *Box3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Low != nil) << 0
 	b |= wire.Bit(x.High != nil) << 1
 	b |= wire.Bit(x.Open) << 2
@@ -1247,12 +1145,10 @@ func gravenBitsBox3(x *Box3) (b uint64) {
 	b |= wire.Bit(x.Tag != 0) << 6
 	return b
 }
-
 func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
-	t := gravenTypeBox3.Of((*Box3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBox3.Of((*Box3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBox3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBox3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1260,12 +1156,9 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Box3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBox3(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.Low)
@@ -1280,17 +1173,13 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 		out.U16(row, o[5], uint16(x.Tag))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Box3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBox3(e, tail, []*Box3{m.(*Box3)}, root)
 }
-
 func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	s := (*[6]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
@@ -1312,11 +1201,9 @@ func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 		}
 	}
 }
-
 func gravenGet1Box3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBox3(d, b, []*Box3{m.(*Box3)})
 }
-
 func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	if x == nil {
 		x = &gravenZeroBox3
@@ -1332,7 +1219,6 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	out.Put16(at+38, uint16(x.Tag))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 	x.Low = gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
 	x.High = gravenUnpackVec3(d, p.At(16), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
@@ -1344,24 +1230,16 @@ func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 }
 
 var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2}
-
 var gravenMapTree3_4 wire.MapInfo
-
 var gravenKeyTree3_Left wire.Key
-
 var gravenKeyTree3_Leaf wire.Key
-
 var gravenKeyTree3_Number wire.Key
 
 // Γraven is for the runtime.
 func (*Tree3) Γraven() *wire.Type {
 	return wire.Bind[Tree3](&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
 }
-
 func gravenBitsTree3(x *Tree3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(x.Child != nil) << 1
 	b |= wire.Bit(len(x.Kids) != 0) << 2
@@ -1379,12 +1257,11 @@ func gravenBitsTree3(x *Tree3) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.Weight) != 0) << 9
 	return b
 }
-
 func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	t := gravenTypeTree3.Of((*Tree3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTree3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTree3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1392,12 +1269,9 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[10]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Tree3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTree3(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -1429,17 +1303,13 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 		out.F64(row, o[9], x.Weight)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Tree3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTree3(e, tail, []*Tree3{m.(*Tree3)}, root)
 }
-
 func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 	s := (*[10]wire.Slot)(b.Slots)
 	t := gravenTypeTree3.Of((*Tree3)(nil))
@@ -1482,23 +1352,18 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 		}
 	}
 }
-
 func gravenGet1Tree3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTree3(d, b, []*Tree3{m.(*Tree3)})
 }
-
 func gravenOneTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Tree3 {
-	t := gravenTypeTree3.Of((*Tree3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
 	xs := [1]*Tree3{wire.New[Tree3](d, &t.Key)}
 	gravenGetTree3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
-	t := gravenTypeTree3.Of((*Tree3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
 	xs := wire.Alloc[Tree3](d, &t.Key, b.N)
 	gravenGetTree3(d, &b, xs)
 	d.Close()
@@ -1506,18 +1371,13 @@ func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
 }
 
 var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4}
-
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Wide3) Γraven() *wire.Type {
 	return wire.Bind[Wide3](&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
 }
-
 func gravenBitsWide3(x *Wide3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.F1) != 0) << 0
 	b |= wire.Bit(x.F2 != 0) << 1
 	b |= wire.Bit(math.Float64bits(x.F3) != 0) << 2
@@ -1557,12 +1417,11 @@ func gravenBitsWide3(x *Wide3) (b uint64) {
 	b |= wire.Bit(len(x.ByNumber) != 0) << 36
 	return b
 }
-
 func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	t := gravenTypeWide3.Of((*Wide3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWide3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1570,12 +1429,9 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[32]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[32]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Wide3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWide3(x))
 		tail = e.String(tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
@@ -1620,17 +1476,13 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 		out.End(row, o[31], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Wide3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWide3(e, tail, []*Wide3{m.(*Wide3)}, root)
 }
-
 func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 	s := (*[32]wire.Slot)(b.Slots)
 	t := gravenTypeWide3.Of((*Wide3)(nil))
@@ -1687,23 +1539,18 @@ func gravenGetWide3(d *wire.Decoder, b *wire.Rows, xs []*Wide3) {
 		}
 	}
 }
-
 func gravenGet1Wide3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide3(d, b, []*Wide3{m.(*Wide3)})
 }
-
 func gravenOneWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide3 {
-	t := gravenTypeWide3.Of((*Wide3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
 	xs := [1]*Wide3{wire.New[Wide3](d, &t.Key)}
 	gravenGetWide3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide3 {
-	t := gravenTypeWide3.Of((*Wide3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
 	xs := wire.Alloc[Wide3](d, &t.Key, b.N)
 	gravenGetWide3(d, &b, xs)
 	d.Close()

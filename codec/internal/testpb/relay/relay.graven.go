@@ -21,23 +21,17 @@ var gravenTypeItem = wire.Type{Shape: 0x4553ae33}
 func (*Item) Γraven() *wire.Type {
 	return wire.Bind[Item](&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
 }
-
 func gravenBitsItem(x *Item) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Number != 0) << 0
 	b |= wire.Bit(len(x.Text) != 0) << 1
 	b |= wire.Bit(len(x.Parts) != 0) << 2
 	b |= wire.Bit(len(x.Raw) != 0) << 3
 	return b
 }
-
 func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
-	t := gravenTypeItem.Of((*Item)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeItem.Of((*Item)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsItem(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsItem(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -45,12 +39,9 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Item)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsItem(x))
 		out.U32(row, o[0], uint32(x.Number))
 		tail = e.String(tail, x.Text)
@@ -63,17 +54,13 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Item(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutItem(e, tail, []*Item{m.(*Item)}, root)
 }
-
 func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -91,23 +78,18 @@ func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
 		}
 	}
 }
-
 func gravenGet1Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetItem(d, b, []*Item{m.(*Item)})
 }
-
 func gravenOneItem(d *wire.Decoder, r wire.Row, s *wire.Slot) *Item {
-	t := gravenTypeItem.Of((*Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
 	xs := [1]*Item{wire.New[Item](d, &t.Key)}
 	gravenGetItem(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
-	t := gravenTypeItem.Of((*Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
 	xs := wire.Alloc[Item](d, &t.Key, b.N)
 	gravenGetItem(d, &b, xs)
 	d.Close()

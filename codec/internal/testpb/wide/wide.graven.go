@@ -22,11 +22,7 @@ var gravenTypeWide = wire.Type{Shape: 0x10b49203}
 func (*Wide) Γraven() *wire.Type {
 	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
-
 func gravenBitsWide(x *Wide) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.F1 != 0) << 0
 	b |= wire.Bit(x.F2 != 0) << 1
 	b |= wire.Bit(x.F3 != 0) << 2
@@ -93,12 +89,10 @@ func gravenBitsWide(x *Wide) (b uint64) {
 	b |= wire.Bit(x.F60 != 0) << 63
 	return b
 }
-
 func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWide.Of((*Wide)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWide(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -106,12 +100,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[60]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[60]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Wide)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWide(x))
 		out.U32(row, o[0], uint32(x.F1))
 		out.U64(row, o[1], uint64(x.F2))
@@ -184,17 +175,13 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		out.U64(row, o[59], uint64(x.F60))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Wide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWide(e, tail, []*Wide{m.(*Wide)}, root)
 }
-
 func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 	s := (*[60]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -296,23 +283,18 @@ func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 		}
 	}
 }
-
 func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
-
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
 	gravenGetWide(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := wire.Alloc[Wide](d, &t.Key, b.N)
 	gravenGetWide(d, &b, xs)
 	d.Close()
@@ -320,20 +302,14 @@ func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
 }
 
 var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea}
-
 var gravenKeySettling_Early wire.Key
-
 var gravenKeySettling_Late wire.Key
 
 // Γraven is for the runtime.
 func (*Settling) Γraven() *wire.Type {
 	return wire.Bind[Settling](&gravenTypeSettling, gravenPutSettling, gravenPut1Settling, gravenGet1Settling)
 }
-
 func gravenBitsSettling(x *Settling) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Which.(type) {
 	case *Settling_Early:
 		b |= wire.Bit(v != nil) << 0
@@ -346,12 +322,10 @@ func gravenBitsSettling(x *Settling) (b uint64) {
 	b |= wire.Bit(x.Disabled) << 4
 	return b
 }
-
 func gravenPutSettling(e *wire.Encoder, tail uint, xs []*Settling, root bool) uint {
-	t := gravenTypeSettling.Of((*Settling)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSettling.Of((*Settling)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSettling(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSettling(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -359,12 +333,9 @@ func gravenPutSettling(e *wire.Encoder, tail uint, xs []*Settling, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Settling)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSettling(x))
 		if v, _ := x.Which.(*Settling_Early); v != nil {
 			tail = gravenPutWide(e, tail, []*Wide{v.Early}, false)
@@ -376,17 +347,13 @@ func gravenPutSettling(e *wire.Encoder, tail uint, xs []*Settling, root bool) ui
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Settling(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSettling(e, tail, []*Settling{m.(*Settling)}, root)
 }
-
 func gravenGetSettling(d *wire.Decoder, b *wire.Rows, xs []*Settling) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -408,23 +375,18 @@ func gravenGetSettling(d *wire.Decoder, b *wire.Rows, xs []*Settling) {
 		}
 	}
 }
-
 func gravenGet1Settling(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSettling(d, b, []*Settling{m.(*Settling)})
 }
-
 func gravenOneSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settling {
-	t := gravenTypeSettling.Of((*Settling)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSettling.Open((*Settling)(nil), d, r, s)
 	xs := [1]*Settling{wire.New[Settling](d, &t.Key)}
 	gravenGetSettling(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settling {
-	t := gravenTypeSettling.Of((*Settling)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSettling.Open((*Settling)(nil), d, r, s)
 	xs := wire.Alloc[Settling](d, &t.Key, b.N)
 	gravenGetSettling(d, &b, xs)
 	d.Close()
@@ -437,20 +399,14 @@ var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0}
 func (*Settlings) Γraven() *wire.Type {
 	return wire.Bind[Settlings](&gravenTypeSettlings, gravenPutSettlings, gravenPut1Settlings, gravenGet1Settlings)
 }
-
 func gravenBitsSettlings(x *Settlings) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Rows) != 0) << 0
 	return b
 }
-
 func gravenPutSettlings(e *wire.Encoder, tail uint, xs []*Settlings, root bool) uint {
-	t := gravenTypeSettlings.Of((*Settlings)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSettlings.Of((*Settlings)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSettlings(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSettlings(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -458,12 +414,9 @@ func gravenPutSettlings(e *wire.Encoder, tail uint, xs []*Settlings, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Settlings)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSettlings(x))
 		if v := x.Rows; len(v) != 0 {
 			tail = gravenPutSettling(e, tail, v, false)
@@ -471,17 +424,13 @@ func gravenPutSettlings(e *wire.Encoder, tail uint, xs []*Settlings, root bool) 
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Settlings(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSettlings(e, tail, []*Settlings{m.(*Settlings)}, root)
 }
-
 func gravenGetSettlings(d *wire.Decoder, b *wire.Rows, xs []*Settlings) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -494,23 +443,18 @@ func gravenGetSettlings(d *wire.Decoder, b *wire.Rows, xs []*Settlings) {
 		}
 	}
 }
-
 func gravenGet1Settlings(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSettlings(d, b, []*Settlings{m.(*Settlings)})
 }
-
 func gravenOneSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settlings {
-	t := gravenTypeSettlings.Of((*Settlings)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSettlings.Open((*Settlings)(nil), d, r, s)
 	xs := [1]*Settlings{wire.New[Settlings](d, &t.Key)}
 	gravenGetSettlings(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settlings {
-	t := gravenTypeSettlings.Of((*Settlings)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSettlings.Open((*Settlings)(nil), d, r, s)
 	xs := wire.Alloc[Settlings](d, &t.Key, b.N)
 	gravenGetSettlings(d, &b, xs)
 	d.Close()

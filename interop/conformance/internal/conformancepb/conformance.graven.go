@@ -23,22 +23,16 @@ var gravenTypeTestStatus = wire.Type{Shape: 0x43aaebc4}
 func (*TestStatus) Γraven() *wire.Type {
 	return wire.Bind[TestStatus](&gravenTypeTestStatus, gravenPutTestStatus, gravenPut1TestStatus, gravenGet1TestStatus)
 }
-
 func gravenBitsTestStatus(x *TestStatus) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(len(x.FailureMessage) != 0) << 1
 	b |= wire.Bit(len(x.MatchedName) != 0) << 2
 	return b
 }
-
 func gravenPutTestStatus(e *wire.Encoder, tail uint, xs []*TestStatus, root bool) uint {
-	t := gravenTypeTestStatus.Of((*TestStatus)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestStatus.Of((*TestStatus)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestStatus(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestStatus(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -46,12 +40,9 @@ func gravenPutTestStatus(e *wire.Encoder, tail uint, xs []*TestStatus, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestStatus)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestStatus(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -61,17 +52,13 @@ func gravenPutTestStatus(e *wire.Encoder, tail uint, xs []*TestStatus, root bool
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestStatus(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestStatus(e, tail, []*TestStatus{m.(*TestStatus)}, root)
 }
-
 func gravenGetTestStatus(d *wire.Decoder, b *wire.Rows, xs []*TestStatus) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -84,23 +71,18 @@ func gravenGetTestStatus(d *wire.Decoder, b *wire.Rows, xs []*TestStatus) {
 		}
 	}
 }
-
 func gravenGet1TestStatus(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestStatus(d, b, []*TestStatus{m.(*TestStatus)})
 }
-
 func gravenOneTestStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestStatus {
-	t := gravenTypeTestStatus.Of((*TestStatus)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestStatus.Open((*TestStatus)(nil), d, r, s)
 	xs := [1]*TestStatus{wire.New[TestStatus](d, &t.Key)}
 	gravenGetTestStatus(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestStatus {
-	t := gravenTypeTestStatus.Of((*TestStatus)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestStatus.Open((*TestStatus)(nil), d, r, s)
 	xs := wire.Alloc[TestStatus](d, &t.Key, b.N)
 	gravenGetTestStatus(d, &b, xs)
 	d.Close()
@@ -113,20 +95,14 @@ var gravenTypeFailureSet = wire.Type{Shape: 0xb12f6551}
 func (*FailureSet) Γraven() *wire.Type {
 	return wire.Bind[FailureSet](&gravenTypeFailureSet, gravenPutFailureSet, gravenPut1FailureSet, gravenGet1FailureSet)
 }
-
 func gravenBitsFailureSet(x *FailureSet) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Test) != 0) << 0
 	return b
 }
-
 func gravenPutFailureSet(e *wire.Encoder, tail uint, xs []*FailureSet, root bool) uint {
-	t := gravenTypeFailureSet.Of((*FailureSet)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFailureSet.Of((*FailureSet)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFailureSet(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFailureSet(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -134,12 +110,9 @@ func gravenPutFailureSet(e *wire.Encoder, tail uint, xs []*FailureSet, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(FailureSet)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFailureSet(x))
 		if v := x.Test; len(v) != 0 {
 			tail = gravenPutTestStatus(e, tail, v, false)
@@ -147,17 +120,13 @@ func gravenPutFailureSet(e *wire.Encoder, tail uint, xs []*FailureSet, root bool
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FailureSet(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFailureSet(e, tail, []*FailureSet{m.(*FailureSet)}, root)
 }
-
 func gravenGetFailureSet(d *wire.Decoder, b *wire.Rows, xs []*FailureSet) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -170,23 +139,18 @@ func gravenGetFailureSet(d *wire.Decoder, b *wire.Rows, xs []*FailureSet) {
 		}
 	}
 }
-
 func gravenGet1FailureSet(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFailureSet(d, b, []*FailureSet{m.(*FailureSet)})
 }
-
 func gravenOneFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) *FailureSet {
-	t := gravenTypeFailureSet.Of((*FailureSet)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFailureSet.Open((*FailureSet)(nil), d, r, s)
 	xs := [1]*FailureSet{wire.New[FailureSet](d, &t.Key)}
 	gravenGetFailureSet(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FailureSet {
-	t := gravenTypeFailureSet.Of((*FailureSet)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFailureSet.Open((*FailureSet)(nil), d, r, s)
 	xs := wire.Alloc[FailureSet](d, &t.Key, b.N)
 	gravenGetFailureSet(d, &b, xs)
 	d.Close()
@@ -194,24 +158,16 @@ func gravenListFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FailureS
 }
 
 var gravenTypeConformanceRequest = wire.Type{Shape: 0x3c8fe854}
-
 var gravenKeyConformanceRequest_ProtobufPayload wire.Key
-
 var gravenKeyConformanceRequest_JsonPayload wire.Key
-
 var gravenKeyConformanceRequest_JspbPayload wire.Key
-
 var gravenKeyConformanceRequest_TextPayload wire.Key
 
 // Γraven is for the runtime.
 func (*ConformanceRequest) Γraven() *wire.Type {
 	return wire.Bind[ConformanceRequest](&gravenTypeConformanceRequest, gravenPutConformanceRequest, gravenPut1ConformanceRequest, gravenGet1ConformanceRequest)
 }
-
 func gravenBitsConformanceRequest(x *ConformanceRequest) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Payload.(type) {
 	case *ConformanceRequest_ProtobufPayload:
 		b |= wire.Bit(v != nil) << 0
@@ -230,12 +186,10 @@ func gravenBitsConformanceRequest(x *ConformanceRequest) (b uint64) {
 	b |= wire.Bit(x.PrintUnknownFields) << 9
 	return b
 }
-
 func gravenPutConformanceRequest(e *wire.Encoder, tail uint, xs []*ConformanceRequest, root bool) uint {
-	t := gravenTypeConformanceRequest.Of((*ConformanceRequest)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeConformanceRequest.Of((*ConformanceRequest)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsConformanceRequest(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsConformanceRequest(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -243,12 +197,9 @@ func gravenPutConformanceRequest(e *wire.Encoder, tail uint, xs []*ConformanceRe
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[9]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ConformanceRequest)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsConformanceRequest(x))
 		if v, _ := x.Payload.(*ConformanceRequest_ProtobufPayload); v != nil {
 			tail = e.Bytes(tail, v.ProtobufPayload)
@@ -276,17 +227,13 @@ func gravenPutConformanceRequest(e *wire.Encoder, tail uint, xs []*ConformanceRe
 		out.End(row, o[7], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ConformanceRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutConformanceRequest(e, tail, []*ConformanceRequest{m.(*ConformanceRequest)}, root)
 }
-
 func gravenGetConformanceRequest(d *wire.Decoder, b *wire.Rows, xs []*ConformanceRequest) {
 	s := (*[9]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -323,23 +270,18 @@ func gravenGetConformanceRequest(d *wire.Decoder, b *wire.Rows, xs []*Conformanc
 		}
 	}
 }
-
 func gravenGet1ConformanceRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetConformanceRequest(d, b, []*ConformanceRequest{m.(*ConformanceRequest)})
 }
-
 func gravenOneConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *ConformanceRequest {
-	t := gravenTypeConformanceRequest.Of((*ConformanceRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeConformanceRequest.Open((*ConformanceRequest)(nil), d, r, s)
 	xs := [1]*ConformanceRequest{wire.New[ConformanceRequest](d, &t.Key)}
 	gravenGetConformanceRequest(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ConformanceRequest {
-	t := gravenTypeConformanceRequest.Of((*ConformanceRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeConformanceRequest.Open((*ConformanceRequest)(nil), d, r, s)
 	xs := wire.Alloc[ConformanceRequest](d, &t.Key, b.N)
 	gravenGetConformanceRequest(d, &b, xs)
 	d.Close()
@@ -347,34 +289,21 @@ func gravenListConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 }
 
 var gravenTypeConformanceResponse = wire.Type{Shape: 0x5371388e}
-
 var gravenKeyConformanceResponse_ParseError wire.Key
-
 var gravenKeyConformanceResponse_RuntimeError wire.Key
-
 var gravenKeyConformanceResponse_ProtobufPayload wire.Key
-
 var gravenKeyConformanceResponse_JsonPayload wire.Key
-
 var gravenKeyConformanceResponse_Skipped wire.Key
-
 var gravenKeyConformanceResponse_SerializeError wire.Key
-
 var gravenKeyConformanceResponse_JspbPayload wire.Key
-
 var gravenKeyConformanceResponse_TextPayload wire.Key
-
 var gravenKeyConformanceResponse_TimeoutError wire.Key
 
 // Γraven is for the runtime.
 func (*ConformanceResponse) Γraven() *wire.Type {
 	return wire.Bind[ConformanceResponse](&gravenTypeConformanceResponse, gravenPutConformanceResponse, gravenPut1ConformanceResponse, gravenGet1ConformanceResponse)
 }
-
 func gravenBitsConformanceResponse(x *ConformanceResponse) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Result.(type) {
 	case *ConformanceResponse_ParseError:
 		b |= wire.Bit(v != nil) << 0
@@ -397,12 +326,10 @@ func gravenBitsConformanceResponse(x *ConformanceResponse) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutConformanceResponse(e *wire.Encoder, tail uint, xs []*ConformanceResponse, root bool) uint {
-	t := gravenTypeConformanceResponse.Of((*ConformanceResponse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeConformanceResponse.Of((*ConformanceResponse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsConformanceResponse(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsConformanceResponse(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -410,12 +337,9 @@ func gravenPutConformanceResponse(e *wire.Encoder, tail uint, xs []*ConformanceR
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[9]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ConformanceResponse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsConformanceResponse(x))
 		if v, _ := x.Result.(*ConformanceResponse_ParseError); v != nil {
 			tail = e.String(tail, v.ParseError)
@@ -455,17 +379,13 @@ func gravenPutConformanceResponse(e *wire.Encoder, tail uint, xs []*ConformanceR
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ConformanceResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutConformanceResponse(e, tail, []*ConformanceResponse{m.(*ConformanceResponse)}, root)
 }
-
 func gravenGetConformanceResponse(d *wire.Decoder, b *wire.Rows, xs []*ConformanceResponse) {
 	s := (*[9]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -520,23 +440,18 @@ func gravenGetConformanceResponse(d *wire.Decoder, b *wire.Rows, xs []*Conforman
 		}
 	}
 }
-
 func gravenGet1ConformanceResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetConformanceResponse(d, b, []*ConformanceResponse{m.(*ConformanceResponse)})
 }
-
 func gravenOneConformanceResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *ConformanceResponse {
-	t := gravenTypeConformanceResponse.Of((*ConformanceResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeConformanceResponse.Open((*ConformanceResponse)(nil), d, r, s)
 	xs := [1]*ConformanceResponse{wire.New[ConformanceResponse](d, &t.Key)}
 	gravenGetConformanceResponse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListConformanceResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ConformanceResponse {
-	t := gravenTypeConformanceResponse.Of((*ConformanceResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeConformanceResponse.Open((*ConformanceResponse)(nil), d, r, s)
 	xs := wire.Alloc[ConformanceResponse](d, &t.Key, b.N)
 	gravenGetConformanceResponse(d, &b, xs)
 	d.Close()
@@ -549,21 +464,15 @@ var gravenTypeJspbEncodingConfig = wire.Type{Shape: 0xe2c3efa5}
 func (*JspbEncodingConfig) Γraven() *wire.Type {
 	return wire.Bind[JspbEncodingConfig](&gravenTypeJspbEncodingConfig, gravenPutJspbEncodingConfig, gravenPut1JspbEncodingConfig, gravenGet1JspbEncodingConfig)
 }
-
 func gravenBitsJspbEncodingConfig(x *JspbEncodingConfig) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.UseJspbArrayAnyFormat) << 0
 	b |= wire.Bit(x.UseJspbArrayAnyFormat) << 1
 	return b
 }
-
 func gravenPutJspbEncodingConfig(e *wire.Encoder, tail uint, xs []*JspbEncodingConfig, root bool) uint {
-	t := gravenTypeJspbEncodingConfig.Of((*JspbEncodingConfig)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeJspbEncodingConfig.Of((*JspbEncodingConfig)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsJspbEncodingConfig(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsJspbEncodingConfig(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -571,25 +480,19 @@ func gravenPutJspbEncodingConfig(e *wire.Encoder, tail uint, xs []*JspbEncodingC
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(JspbEncodingConfig)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsJspbEncodingConfig(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1JspbEncodingConfig(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutJspbEncodingConfig(e, tail, []*JspbEncodingConfig{m.(*JspbEncodingConfig)}, root)
 }
-
 func gravenGetJspbEncodingConfig(d *wire.Decoder, b *wire.Rows, xs []*JspbEncodingConfig) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -600,23 +503,18 @@ func gravenGetJspbEncodingConfig(d *wire.Decoder, b *wire.Rows, xs []*JspbEncodi
 		}
 	}
 }
-
 func gravenGet1JspbEncodingConfig(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetJspbEncodingConfig(d, b, []*JspbEncodingConfig{m.(*JspbEncodingConfig)})
 }
-
 func gravenOneJspbEncodingConfig(d *wire.Decoder, r wire.Row, s *wire.Slot) *JspbEncodingConfig {
-	t := gravenTypeJspbEncodingConfig.Of((*JspbEncodingConfig)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeJspbEncodingConfig.Open((*JspbEncodingConfig)(nil), d, r, s)
 	xs := [1]*JspbEncodingConfig{wire.New[JspbEncodingConfig](d, &t.Key)}
 	gravenGetJspbEncodingConfig(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListJspbEncodingConfig(d *wire.Decoder, r wire.Row, s *wire.Slot) []*JspbEncodingConfig {
-	t := gravenTypeJspbEncodingConfig.Of((*JspbEncodingConfig)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeJspbEncodingConfig.Open((*JspbEncodingConfig)(nil), d, r, s)
 	xs := wire.Alloc[JspbEncodingConfig](d, &t.Key, b.N)
 	gravenGetJspbEncodingConfig(d, &b, xs)
 	d.Close()

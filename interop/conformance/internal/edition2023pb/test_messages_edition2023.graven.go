@@ -23,20 +23,14 @@ var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b}
 func (*ComplexMessage) Γraven() *wire.Type {
 	return wire.Bind[ComplexMessage](&gravenTypeComplexMessage, gravenPutComplexMessage, gravenPut1ComplexMessage, gravenGet1ComplexMessage)
 }
-
 func gravenBitsComplexMessage(x *ComplexMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.D != nil) << 0
 	return b
 }
-
 func gravenPutComplexMessage(e *wire.Encoder, tail uint, xs []*ComplexMessage, root bool) uint {
-	t := gravenTypeComplexMessage.Of((*ComplexMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeComplexMessage.Of((*ComplexMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsComplexMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsComplexMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -44,27 +38,20 @@ func gravenPutComplexMessage(e *wire.Encoder, tail uint, xs []*ComplexMessage, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ComplexMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsComplexMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.D)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ComplexMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutComplexMessage(e, tail, []*ComplexMessage{m.(*ComplexMessage)}, root)
 }
-
 func gravenGetComplexMessage(d *wire.Decoder, b *wire.Rows, xs []*ComplexMessage) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -77,23 +64,18 @@ func gravenGetComplexMessage(d *wire.Decoder, b *wire.Rows, xs []*ComplexMessage
 		}
 	}
 }
-
 func gravenGet1ComplexMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetComplexMessage(d, b, []*ComplexMessage{m.(*ComplexMessage)})
 }
-
 func gravenOneComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *ComplexMessage {
-	t := gravenTypeComplexMessage.Of((*ComplexMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeComplexMessage.Open((*ComplexMessage)(nil), d, r, s)
 	xs := [1]*ComplexMessage{wire.New[ComplexMessage](d, &t.Key)}
 	gravenGetComplexMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ComplexMessage {
-	t := gravenTypeComplexMessage.Of((*ComplexMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeComplexMessage.Open((*ComplexMessage)(nil), d, r, s)
 	xs := wire.Alloc[ComplexMessage](d, &t.Key, b.N)
 	gravenGetComplexMessage(d, &b, xs)
 	d.Close()
@@ -101,72 +83,40 @@ func gravenListComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Comp
 }
 
 var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6}
-
 var gravenMapTestAllTypesEdition2023_56 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_57 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_58 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_59 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_60 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_61 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_62 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_63 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_64 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_65 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_66 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_67 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_68 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_69 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_70 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_71 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_72 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_73 wire.MapInfo
-
 var gravenMapTestAllTypesEdition2023_74 wire.MapInfo
-
 var gravenKeyTestAllTypesEdition2023_OneofUint32 wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofNestedMessage wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofString wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofBytes wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofBool wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofUint64 wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofFloat wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofDouble wire.Key
-
 var gravenKeyTestAllTypesEdition2023_OneofEnum wire.Key
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesEdition2023](&gravenTypeTestAllTypesEdition2023, gravenPutTestAllTypesEdition2023, gravenPut1TestAllTypesEdition2023, gravenGet1TestAllTypesEdition2023)
 }
-
 func gravenBitsTestAllTypesEdition2023(x *TestAllTypesEdition2023, b *[2]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.OptionalInt32 != nil) << 0
 	b[0] |= wire.Bit(x.OptionalInt64 != nil) << 1
 	b[0] |= wire.Bit(x.OptionalUint32 != nil) << 2
@@ -284,14 +234,16 @@ func gravenBitsTestAllTypesEdition2023(x *TestAllTypesEdition2023, b *[2]uint64)
 	b[1] |= wire.Bit(x.Groupliketype != nil) << 37
 	b[1] |= wire.Bit(x.DelimitedField != nil) << 38
 }
-
 func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllTypesEdition2023, root bool) uint {
 	t := gravenTypeTestAllTypesEdition2023.Of((*TestAllTypesEdition2023)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [2]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsTestAllTypesEdition2023(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -299,12 +251,9 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[101]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[101]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesEdition2023)
-		}
+		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsTestAllTypesEdition2023(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -525,17 +474,13 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 		out.End(row, o[100], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesEdition2023(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesEdition2023(e, tail, []*TestAllTypesEdition2023{m.(*TestAllTypesEdition2023)}, root)
 }
-
 func gravenGetTestAllTypesEdition2023(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesEdition2023) {
 	s := (*[101]wire.Slot)(b.Slots)
 	t := gravenTypeTestAllTypesEdition2023.Of((*TestAllTypesEdition2023)(nil))
@@ -867,23 +812,18 @@ func gravenGetTestAllTypesEdition2023(d *wire.Decoder, b *wire.Rows, xs []*TestA
 		}
 	}
 }
-
 func gravenGet1TestAllTypesEdition2023(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesEdition2023(d, b, []*TestAllTypesEdition2023{m.(*TestAllTypesEdition2023)})
 }
-
 func gravenOneTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023 {
-	t := gravenTypeTestAllTypesEdition2023.Of((*TestAllTypesEdition2023)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023.Open((*TestAllTypesEdition2023)(nil), d, r, s)
 	xs := [1]*TestAllTypesEdition2023{wire.New[TestAllTypesEdition2023](d, &t.Key)}
 	gravenGetTestAllTypesEdition2023(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023 {
-	t := gravenTypeTestAllTypesEdition2023.Of((*TestAllTypesEdition2023)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023.Open((*TestAllTypesEdition2023)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesEdition2023](d, &t.Key, b.N)
 	gravenGetTestAllTypesEdition2023(d, &b, xs)
 	d.Close()
@@ -896,21 +836,15 @@ var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc
 func (*TestAllTypesEdition2023_NestedMessage) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesEdition2023_NestedMessage](&gravenTypeTestAllTypesEdition2023_NestedMessage, gravenPutTestAllTypesEdition2023_NestedMessage, gravenPut1TestAllTypesEdition2023_NestedMessage, gravenGet1TestAllTypesEdition2023_NestedMessage)
 }
-
 func gravenBitsTestAllTypesEdition2023_NestedMessage(x *TestAllTypesEdition2023_NestedMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.Corecursive != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, xs []*TestAllTypesEdition2023_NestedMessage, root bool) uint {
-	t := gravenTypeTestAllTypesEdition2023_NestedMessage.Of((*TestAllTypesEdition2023_NestedMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesEdition2023_NestedMessage.Of((*TestAllTypesEdition2023_NestedMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesEdition2023_NestedMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesEdition2023_NestedMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -918,12 +852,9 @@ func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesEdition2023_NestedMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -932,17 +863,13 @@ func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, 
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesEdition2023_NestedMessage(e, tail, []*TestAllTypesEdition2023_NestedMessage{m.(*TestAllTypesEdition2023_NestedMessage)}, root)
 }
-
 func gravenGetTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesEdition2023_NestedMessage) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -958,23 +885,18 @@ func gravenGetTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, b *wire.Row
 		}
 	}
 }
-
 func gravenGet1TestAllTypesEdition2023_NestedMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesEdition2023_NestedMessage(d, b, []*TestAllTypesEdition2023_NestedMessage{m.(*TestAllTypesEdition2023_NestedMessage)})
 }
-
 func gravenOneTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023_NestedMessage {
-	t := gravenTypeTestAllTypesEdition2023_NestedMessage.Of((*TestAllTypesEdition2023_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023_NestedMessage.Open((*TestAllTypesEdition2023_NestedMessage)(nil), d, r, s)
 	xs := [1]*TestAllTypesEdition2023_NestedMessage{wire.New[TestAllTypesEdition2023_NestedMessage](d, &t.Key)}
 	gravenGetTestAllTypesEdition2023_NestedMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023_NestedMessage {
-	t := gravenTypeTestAllTypesEdition2023_NestedMessage.Of((*TestAllTypesEdition2023_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023_NestedMessage.Open((*TestAllTypesEdition2023_NestedMessage)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesEdition2023_NestedMessage](d, &t.Key, b.N)
 	gravenGetTestAllTypesEdition2023_NestedMessage(d, &b, xs)
 	d.Close()
@@ -987,21 +909,15 @@ var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741
 func (*TestAllTypesEdition2023_GroupLikeType) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesEdition2023_GroupLikeType](&gravenTypeTestAllTypesEdition2023_GroupLikeType, gravenPutTestAllTypesEdition2023_GroupLikeType, gravenPut1TestAllTypesEdition2023_GroupLikeType, gravenGet1TestAllTypesEdition2023_GroupLikeType)
 }
-
 func gravenBitsTestAllTypesEdition2023_GroupLikeType(x *TestAllTypesEdition2023_GroupLikeType) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
 	b |= wire.Bit(x.GroupUint32 != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesEdition2023_GroupLikeType(e *wire.Encoder, tail uint, xs []*TestAllTypesEdition2023_GroupLikeType, root bool) uint {
-	t := gravenTypeTestAllTypesEdition2023_GroupLikeType.Of((*TestAllTypesEdition2023_GroupLikeType)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesEdition2023_GroupLikeType.Of((*TestAllTypesEdition2023_GroupLikeType)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesEdition2023_GroupLikeType(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesEdition2023_GroupLikeType(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1009,28 +925,21 @@ func gravenPutTestAllTypesEdition2023_GroupLikeType(e *wire.Encoder, tail uint, 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesEdition2023_GroupLikeType)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_GroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesEdition2023_GroupLikeType(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesEdition2023_GroupLikeType(e, tail, []*TestAllTypesEdition2023_GroupLikeType{m.(*TestAllTypesEdition2023_GroupLikeType)}, root)
 }
-
 func gravenGetTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesEdition2023_GroupLikeType) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1046,23 +955,18 @@ func gravenGetTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, b *wire.Row
 		}
 	}
 }
-
 func gravenGet1TestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesEdition2023_GroupLikeType(d, b, []*TestAllTypesEdition2023_GroupLikeType{m.(*TestAllTypesEdition2023_GroupLikeType)})
 }
-
 func gravenOneTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023_GroupLikeType {
-	t := gravenTypeTestAllTypesEdition2023_GroupLikeType.Of((*TestAllTypesEdition2023_GroupLikeType)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023_GroupLikeType.Open((*TestAllTypesEdition2023_GroupLikeType)(nil), d, r, s)
 	xs := [1]*TestAllTypesEdition2023_GroupLikeType{wire.New[TestAllTypesEdition2023_GroupLikeType](d, &t.Key)}
 	gravenGetTestAllTypesEdition2023_GroupLikeType(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023_GroupLikeType {
-	t := gravenTypeTestAllTypesEdition2023_GroupLikeType.Of((*TestAllTypesEdition2023_GroupLikeType)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesEdition2023_GroupLikeType.Open((*TestAllTypesEdition2023_GroupLikeType)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesEdition2023_GroupLikeType](d, &t.Key, b.N)
 	gravenGetTestAllTypesEdition2023_GroupLikeType(d, &b, xs)
 	d.Close()
@@ -1075,20 +979,14 @@ var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b}
 func (*ForeignMessageEdition2023) Γraven() *wire.Type {
 	return wire.Bind[ForeignMessageEdition2023](&gravenTypeForeignMessageEdition2023, gravenPutForeignMessageEdition2023, gravenPut1ForeignMessageEdition2023, gravenGet1ForeignMessageEdition2023)
 }
-
 func gravenBitsForeignMessageEdition2023(x *ForeignMessageEdition2023) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.C != nil) << 0
 	return b
 }
-
 func gravenPutForeignMessageEdition2023(e *wire.Encoder, tail uint, xs []*ForeignMessageEdition2023, root bool) uint {
-	t := gravenTypeForeignMessageEdition2023.Of((*ForeignMessageEdition2023)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeForeignMessageEdition2023.Of((*ForeignMessageEdition2023)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsForeignMessageEdition2023(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsForeignMessageEdition2023(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1096,27 +994,20 @@ func gravenPutForeignMessageEdition2023(e *wire.Encoder, tail uint, xs []*Foreig
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ForeignMessageEdition2023)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsForeignMessageEdition2023(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ForeignMessageEdition2023(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutForeignMessageEdition2023(e, tail, []*ForeignMessageEdition2023{m.(*ForeignMessageEdition2023)}, root)
 }
-
 func gravenGetForeignMessageEdition2023(d *wire.Decoder, b *wire.Rows, xs []*ForeignMessageEdition2023) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1129,23 +1020,18 @@ func gravenGetForeignMessageEdition2023(d *wire.Decoder, b *wire.Rows, xs []*For
 		}
 	}
 }
-
 func gravenGet1ForeignMessageEdition2023(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetForeignMessageEdition2023(d, b, []*ForeignMessageEdition2023{m.(*ForeignMessageEdition2023)})
 }
-
 func gravenOneForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessageEdition2023 {
-	t := gravenTypeForeignMessageEdition2023.Of((*ForeignMessageEdition2023)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessageEdition2023.Open((*ForeignMessageEdition2023)(nil), d, r, s)
 	xs := [1]*ForeignMessageEdition2023{wire.New[ForeignMessageEdition2023](d, &t.Key)}
 	gravenGetForeignMessageEdition2023(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessageEdition2023 {
-	t := gravenTypeForeignMessageEdition2023.Of((*ForeignMessageEdition2023)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessageEdition2023.Open((*ForeignMessageEdition2023)(nil), d, r, s)
 	xs := wire.Alloc[ForeignMessageEdition2023](d, &t.Key, b.N)
 	gravenGetForeignMessageEdition2023(d, &b, xs)
 	d.Close()
@@ -1158,20 +1044,14 @@ var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b}
 func (*GroupLikeType) Γraven() *wire.Type {
 	return wire.Bind[GroupLikeType](&gravenTypeGroupLikeType, gravenPutGroupLikeType, gravenPut1GroupLikeType, gravenGet1GroupLikeType)
 }
-
 func gravenBitsGroupLikeType(x *GroupLikeType) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.C != nil) << 0
 	return b
 }
-
 func gravenPutGroupLikeType(e *wire.Encoder, tail uint, xs []*GroupLikeType, root bool) uint {
-	t := gravenTypeGroupLikeType.Of((*GroupLikeType)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeGroupLikeType.Of((*GroupLikeType)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsGroupLikeType(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsGroupLikeType(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1179,27 +1059,20 @@ func gravenPutGroupLikeType(e *wire.Encoder, tail uint, xs []*GroupLikeType, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(GroupLikeType)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsGroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1GroupLikeType(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutGroupLikeType(e, tail, []*GroupLikeType{m.(*GroupLikeType)}, root)
 }
-
 func gravenGetGroupLikeType(d *wire.Decoder, b *wire.Rows, xs []*GroupLikeType) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1212,23 +1085,18 @@ func gravenGetGroupLikeType(d *wire.Decoder, b *wire.Rows, xs []*GroupLikeType) 
 		}
 	}
 }
-
 func gravenGet1GroupLikeType(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGroupLikeType(d, b, []*GroupLikeType{m.(*GroupLikeType)})
 }
-
 func gravenOneGroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) *GroupLikeType {
-	t := gravenTypeGroupLikeType.Of((*GroupLikeType)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGroupLikeType.Open((*GroupLikeType)(nil), d, r, s)
 	xs := [1]*GroupLikeType{wire.New[GroupLikeType](d, &t.Key)}
 	gravenGetGroupLikeType(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListGroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupLikeType {
-	t := gravenTypeGroupLikeType.Of((*GroupLikeType)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGroupLikeType.Open((*GroupLikeType)(nil), d, r, s)
 	xs := wire.Alloc[GroupLikeType](d, &t.Key, b.N)
 	gravenGetGroupLikeType(d, &b, xs)
 	d.Close()

@@ -18,76 +18,42 @@ const (
 )
 
 var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540}
-
 var gravenMapTestAllTypesProto2_56 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_57 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_58 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_59 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_60 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_61 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_62 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_63 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_64 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_65 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_66 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_67 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_68 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_69 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_70 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_71 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_72 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_73 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_74 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_103 wire.MapInfo
-
 var gravenMapTestAllTypesProto2_104 wire.MapInfo
-
 var gravenKeyTestAllTypesProto2_OneofUint32 wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofNestedMessage wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofString wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofBytes wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofBool wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofUint64 wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofFloat wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofDouble wire.Key
-
 var gravenKeyTestAllTypesProto2_OneofEnum wire.Key
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2](&gravenTypeTestAllTypesProto2, gravenPutTestAllTypesProto2, gravenPut1TestAllTypesProto2, gravenGet1TestAllTypesProto2)
 }
-
 func gravenBitsTestAllTypesProto2(x *TestAllTypesProto2, b *[3]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.OptionalInt32 != nil) << 0
 	b[0] |= wire.Bit(x.OptionalInt64 != nil) << 1
 	b[0] |= wire.Bit(x.OptionalUint32 != nil) << 2
@@ -242,14 +208,16 @@ func gravenBitsTestAllTypesProto2(x *TestAllTypesProto2, b *[3]uint64) {
 	b[2] |= wire.Bit(x.FieldName18__ != nil) << 10
 	b[2] |= wire.Bit(x.MessageSetCorrect != nil) << 11
 }
-
 func gravenPutTestAllTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2, root bool) uint {
 	t := gravenTypeTestAllTypesProto2.Of((*TestAllTypesProto2)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [3]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsTestAllTypesProto2(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -257,12 +225,9 @@ func gravenPutTestAllTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[137]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[137]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2)
-		}
+		x = wire.Or(x)
 		var bits [3]uint64
 		gravenBitsTestAllTypesProto2(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -527,17 +492,13 @@ func gravenPutTestAllTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		out.End(row, o[136], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2(e, tail, []*TestAllTypesProto2{m.(*TestAllTypesProto2)}, root)
 }
-
 func gravenGetTestAllTypesProto2(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2) {
 	s := (*[137]wire.Slot)(b.Slots)
 	t := gravenTypeTestAllTypesProto2.Of((*TestAllTypesProto2)(nil))
@@ -977,23 +938,18 @@ func gravenGetTestAllTypesProto2(d *wire.Decoder, b *wire.Rows, xs []*TestAllTyp
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2(d, b, []*TestAllTypesProto2{m.(*TestAllTypesProto2)})
 }
-
 func gravenOneTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2 {
-	t := gravenTypeTestAllTypesProto2.Of((*TestAllTypesProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2.Open((*TestAllTypesProto2)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2{wire.New[TestAllTypesProto2](d, &t.Key)}
 	gravenGetTestAllTypesProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2 {
-	t := gravenTypeTestAllTypesProto2.Of((*TestAllTypesProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2.Open((*TestAllTypesProto2)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2(d, &b, xs)
 	d.Close()
@@ -1006,21 +962,15 @@ var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
 func (*TestAllTypesProto2_NestedMessage) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_NestedMessage](&gravenTypeTestAllTypesProto2_NestedMessage, gravenPutTestAllTypesProto2_NestedMessage, gravenPut1TestAllTypesProto2_NestedMessage, gravenGet1TestAllTypesProto2_NestedMessage)
 }
-
 func gravenBitsTestAllTypesProto2_NestedMessage(x *TestAllTypesProto2_NestedMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.Corecursive != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesProto2_NestedMessage(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_NestedMessage, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_NestedMessage.Of((*TestAllTypesProto2_NestedMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_NestedMessage.Of((*TestAllTypesProto2_NestedMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_NestedMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_NestedMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1028,12 +978,9 @@ func gravenPutTestAllTypesProto2_NestedMessage(e *wire.Encoder, tail uint, xs []
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_NestedMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -1042,17 +989,13 @@ func gravenPutTestAllTypesProto2_NestedMessage(e *wire.Encoder, tail uint, xs []
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_NestedMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_NestedMessage(e, tail, []*TestAllTypesProto2_NestedMessage{m.(*TestAllTypesProto2_NestedMessage)}, root)
 }
-
 func gravenGetTestAllTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_NestedMessage) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1068,23 +1011,18 @@ func gravenGetTestAllTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, xs
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_NestedMessage(d, b, []*TestAllTypesProto2_NestedMessage{m.(*TestAllTypesProto2_NestedMessage)})
 }
-
 func gravenOneTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_NestedMessage {
-	t := gravenTypeTestAllTypesProto2_NestedMessage.Of((*TestAllTypesProto2_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_NestedMessage.Open((*TestAllTypesProto2_NestedMessage)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_NestedMessage{wire.New[TestAllTypesProto2_NestedMessage](d, &t.Key)}
 	gravenGetTestAllTypesProto2_NestedMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_NestedMessage {
-	t := gravenTypeTestAllTypesProto2_NestedMessage.Of((*TestAllTypesProto2_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_NestedMessage.Open((*TestAllTypesProto2_NestedMessage)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_NestedMessage](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_NestedMessage(d, &b, xs)
 	d.Close()
@@ -1097,21 +1035,15 @@ var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
 func (*TestAllTypesProto2_Data) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_Data](&gravenTypeTestAllTypesProto2_Data, gravenPutTestAllTypesProto2_Data, gravenPut1TestAllTypesProto2_Data, gravenGet1TestAllTypesProto2_Data)
 }
-
 func gravenBitsTestAllTypesProto2_Data(x *TestAllTypesProto2_Data) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
 	b |= wire.Bit(x.GroupUint32 != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesProto2_Data(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_Data, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_Data.Of((*TestAllTypesProto2_Data)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_Data.Of((*TestAllTypesProto2_Data)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_Data(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_Data(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1119,28 +1051,21 @@ func gravenPutTestAllTypesProto2_Data(e *wire.Encoder, tail uint, xs []*TestAllT
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_Data)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_Data(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_Data(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_Data(e, tail, []*TestAllTypesProto2_Data{m.(*TestAllTypesProto2_Data)}, root)
 }
-
 func gravenGetTestAllTypesProto2_Data(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_Data) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1156,23 +1081,18 @@ func gravenGetTestAllTypesProto2_Data(d *wire.Decoder, b *wire.Rows, xs []*TestA
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_Data(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_Data(d, b, []*TestAllTypesProto2_Data{m.(*TestAllTypesProto2_Data)})
 }
-
 func gravenOneTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_Data {
-	t := gravenTypeTestAllTypesProto2_Data.Of((*TestAllTypesProto2_Data)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_Data.Open((*TestAllTypesProto2_Data)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_Data{wire.New[TestAllTypesProto2_Data](d, &t.Key)}
 	gravenGetTestAllTypesProto2_Data(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_Data {
-	t := gravenTypeTestAllTypesProto2_Data.Of((*TestAllTypesProto2_Data)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_Data.Open((*TestAllTypesProto2_Data)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_Data](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_Data(d, &b, xs)
 	d.Close()
@@ -1185,21 +1105,15 @@ var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a
 func (*TestAllTypesProto2_MultiWordGroupField) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_MultiWordGroupField](&gravenTypeTestAllTypesProto2_MultiWordGroupField, gravenPutTestAllTypesProto2_MultiWordGroupField, gravenPut1TestAllTypesProto2_MultiWordGroupField, gravenGet1TestAllTypesProto2_MultiWordGroupField)
 }
-
 func gravenBitsTestAllTypesProto2_MultiWordGroupField(x *TestAllTypesProto2_MultiWordGroupField) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
 	b |= wire.Bit(x.GroupUint32 != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesProto2_MultiWordGroupField(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_MultiWordGroupField, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_MultiWordGroupField.Of((*TestAllTypesProto2_MultiWordGroupField)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_MultiWordGroupField.Of((*TestAllTypesProto2_MultiWordGroupField)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_MultiWordGroupField(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_MultiWordGroupField(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1207,28 +1121,21 @@ func gravenPutTestAllTypesProto2_MultiWordGroupField(e *wire.Encoder, tail uint,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_MultiWordGroupField)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_MultiWordGroupField(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_MultiWordGroupField(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_MultiWordGroupField(e, tail, []*TestAllTypesProto2_MultiWordGroupField{m.(*TestAllTypesProto2_MultiWordGroupField)}, root)
 }
-
 func gravenGetTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_MultiWordGroupField) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1244,23 +1151,18 @@ func gravenGetTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, b *wire.Ro
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_MultiWordGroupField(d, b, []*TestAllTypesProto2_MultiWordGroupField{m.(*TestAllTypesProto2_MultiWordGroupField)})
 }
-
 func gravenOneTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MultiWordGroupField {
-	t := gravenTypeTestAllTypesProto2_MultiWordGroupField.Of((*TestAllTypesProto2_MultiWordGroupField)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MultiWordGroupField.Open((*TestAllTypesProto2_MultiWordGroupField)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_MultiWordGroupField{wire.New[TestAllTypesProto2_MultiWordGroupField](d, &t.Key)}
 	gravenGetTestAllTypesProto2_MultiWordGroupField(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MultiWordGroupField {
-	t := gravenTypeTestAllTypesProto2_MultiWordGroupField.Of((*TestAllTypesProto2_MultiWordGroupField)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MultiWordGroupField.Open((*TestAllTypesProto2_MultiWordGroupField)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_MultiWordGroupField](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_MultiWordGroupField(d, &b, xs)
 	d.Close()
@@ -1273,16 +1175,13 @@ var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2
 func (*TestAllTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_MessageSetCorrect](&gravenTypeTestAllTypesProto2_MessageSetCorrect, gravenPutTestAllTypesProto2_MessageSetCorrect, gravenPut1TestAllTypesProto2_MessageSetCorrect, gravenGet1TestAllTypesProto2_MessageSetCorrect)
 }
-
 func gravenBitsTestAllTypesProto2_MessageSetCorrect(x *TestAllTypesProto2_MessageSetCorrect) (b uint64) {
 	return b
 }
-
 func gravenPutTestAllTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_MessageSetCorrect, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrect.Of((*TestAllTypesProto2_MessageSetCorrect)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_MessageSetCorrect.Of((*TestAllTypesProto2_MessageSetCorrect)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrect(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrect(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -1290,25 +1189,19 @@ func gravenPutTestAllTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, x
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_MessageSetCorrect)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrect(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_MessageSetCorrect(e, tail, []*TestAllTypesProto2_MessageSetCorrect{m.(*TestAllTypesProto2_MessageSetCorrect)}, root)
 }
-
 func gravenGetTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_MessageSetCorrect) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -1316,23 +1209,18 @@ func gravenGetTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Rows
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_MessageSetCorrect(d, b, []*TestAllTypesProto2_MessageSetCorrect{m.(*TestAllTypesProto2_MessageSetCorrect)})
 }
-
 func gravenOneTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrect {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrect.Of((*TestAllTypesProto2_MessageSetCorrect)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrect.Open((*TestAllTypesProto2_MessageSetCorrect)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_MessageSetCorrect{wire.New[TestAllTypesProto2_MessageSetCorrect](d, &t.Key)}
 	gravenGetTestAllTypesProto2_MessageSetCorrect(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrect {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrect.Of((*TestAllTypesProto2_MessageSetCorrect)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrect.Open((*TestAllTypesProto2_MessageSetCorrect)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrect](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_MessageSetCorrect(d, &b, xs)
 	d.Close()
@@ -1345,20 +1233,14 @@ var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 
 func (*TestAllTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_MessageSetCorrectExtension1](&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension1)
 }
-
 func gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x *TestAllTypesProto2_MessageSetCorrectExtension1) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Str != nil) << 0
 	return b
 }
-
 func gravenPutTestAllTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_MessageSetCorrectExtension1, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Of((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Of((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1366,12 +1248,9 @@ func gravenPutTestAllTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, ta
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_MessageSetCorrectExtension1)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x))
 		if v := x.Str; v != nil {
 			tail = e.Text(tail, *v)
@@ -1379,17 +1258,13 @@ func gravenPutTestAllTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, ta
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_MessageSetCorrectExtension1(e, tail, []*TestAllTypesProto2_MessageSetCorrectExtension1{m.(*TestAllTypesProto2_MessageSetCorrectExtension1)}, root)
 }
-
 func gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_MessageSetCorrectExtension1) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1402,23 +1277,18 @@ func gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b 
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, b, []*TestAllTypesProto2_MessageSetCorrectExtension1{m.(*TestAllTypesProto2_MessageSetCorrectExtension1)})
 }
-
 func gravenOneTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrectExtension1 {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Of((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Open((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_MessageSetCorrectExtension1{wire.New[TestAllTypesProto2_MessageSetCorrectExtension1](d, &t.Key)}
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrectExtension1 {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Of((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Open((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrectExtension1](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, &b, xs)
 	d.Close()
@@ -1431,20 +1301,14 @@ var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 
 func (*TestAllTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_MessageSetCorrectExtension2](&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension2)
 }
-
 func gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x *TestAllTypesProto2_MessageSetCorrectExtension2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.I != nil) << 0
 	return b
 }
-
 func gravenPutTestAllTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_MessageSetCorrectExtension2, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Of((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Of((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1452,27 +1316,20 @@ func gravenPutTestAllTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, ta
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_MessageSetCorrectExtension2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.I)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_MessageSetCorrectExtension2(e, tail, []*TestAllTypesProto2_MessageSetCorrectExtension2{m.(*TestAllTypesProto2_MessageSetCorrectExtension2)}, root)
 }
-
 func gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_MessageSetCorrectExtension2) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1485,23 +1342,18 @@ func gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b 
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, b, []*TestAllTypesProto2_MessageSetCorrectExtension2{m.(*TestAllTypesProto2_MessageSetCorrectExtension2)})
 }
-
 func gravenOneTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrectExtension2 {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Of((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Open((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_MessageSetCorrectExtension2{wire.New[TestAllTypesProto2_MessageSetCorrectExtension2](d, &t.Key)}
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrectExtension2 {
-	t := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Of((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Open((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrectExtension2](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, &b, xs)
 	d.Close()
@@ -1509,20 +1361,14 @@ func gravenListTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r
 }
 
 var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72}
-
 var gravenKeyTestAllTypesProto2_ExtensionWithOneof_A wire.Key
-
 var gravenKeyTestAllTypesProto2_ExtensionWithOneof_B wire.Key
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_ExtensionWithOneof) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto2_ExtensionWithOneof](&gravenTypeTestAllTypesProto2_ExtensionWithOneof, gravenPutTestAllTypesProto2_ExtensionWithOneof, gravenPut1TestAllTypesProto2_ExtensionWithOneof, gravenGet1TestAllTypesProto2_ExtensionWithOneof)
 }
-
 func gravenBitsTestAllTypesProto2_ExtensionWithOneof(x *TestAllTypesProto2_ExtensionWithOneof) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.OneofField.(type) {
 	case *TestAllTypesProto2_ExtensionWithOneof_A:
 		b |= wire.Bit(v != nil) << 0
@@ -1531,12 +1377,10 @@ func gravenBitsTestAllTypesProto2_ExtensionWithOneof(x *TestAllTypesProto2_Exten
 	}
 	return b
 }
-
 func gravenPutTestAllTypesProto2_ExtensionWithOneof(e *wire.Encoder, tail uint, xs []*TestAllTypesProto2_ExtensionWithOneof, root bool) uint {
-	t := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Of((*TestAllTypesProto2_ExtensionWithOneof)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto2_ExtensionWithOneof.Of((*TestAllTypesProto2_ExtensionWithOneof)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto2_ExtensionWithOneof(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto2_ExtensionWithOneof(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1544,12 +1388,9 @@ func gravenPutTestAllTypesProto2_ExtensionWithOneof(e *wire.Encoder, tail uint, 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto2_ExtensionWithOneof)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto2_ExtensionWithOneof(x))
 		if v, _ := x.OneofField.(*TestAllTypesProto2_ExtensionWithOneof_A); v != nil {
 			out.U32(row, o[0], uint32(v.A))
@@ -1559,17 +1400,13 @@ func gravenPutTestAllTypesProto2_ExtensionWithOneof(e *wire.Encoder, tail uint, 
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto2_ExtensionWithOneof(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto2_ExtensionWithOneof(e, tail, []*TestAllTypesProto2_ExtensionWithOneof{m.(*TestAllTypesProto2_ExtensionWithOneof)}, root)
 }
-
 func gravenGetTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto2_ExtensionWithOneof) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1589,23 +1426,18 @@ func gravenGetTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, b *wire.Row
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, b, []*TestAllTypesProto2_ExtensionWithOneof{m.(*TestAllTypesProto2_ExtensionWithOneof)})
 }
-
 func gravenOneTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_ExtensionWithOneof {
-	t := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Of((*TestAllTypesProto2_ExtensionWithOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Open((*TestAllTypesProto2_ExtensionWithOneof)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto2_ExtensionWithOneof{wire.New[TestAllTypesProto2_ExtensionWithOneof](d, &t.Key)}
 	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_ExtensionWithOneof {
-	t := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Of((*TestAllTypesProto2_ExtensionWithOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Open((*TestAllTypesProto2_ExtensionWithOneof)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto2_ExtensionWithOneof](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, &b, xs)
 	d.Close()
@@ -1618,20 +1450,14 @@ var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b}
 func (*ForeignMessageProto2) Γraven() *wire.Type {
 	return wire.Bind[ForeignMessageProto2](&gravenTypeForeignMessageProto2, gravenPutForeignMessageProto2, gravenPut1ForeignMessageProto2, gravenGet1ForeignMessageProto2)
 }
-
 func gravenBitsForeignMessageProto2(x *ForeignMessageProto2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.C != nil) << 0
 	return b
 }
-
 func gravenPutForeignMessageProto2(e *wire.Encoder, tail uint, xs []*ForeignMessageProto2, root bool) uint {
-	t := gravenTypeForeignMessageProto2.Of((*ForeignMessageProto2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeForeignMessageProto2.Of((*ForeignMessageProto2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsForeignMessageProto2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsForeignMessageProto2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1639,27 +1465,20 @@ func gravenPutForeignMessageProto2(e *wire.Encoder, tail uint, xs []*ForeignMess
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ForeignMessageProto2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsForeignMessageProto2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ForeignMessageProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutForeignMessageProto2(e, tail, []*ForeignMessageProto2{m.(*ForeignMessageProto2)}, root)
 }
-
 func gravenGetForeignMessageProto2(d *wire.Decoder, b *wire.Rows, xs []*ForeignMessageProto2) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1672,23 +1491,18 @@ func gravenGetForeignMessageProto2(d *wire.Decoder, b *wire.Rows, xs []*ForeignM
 		}
 	}
 }
-
 func gravenGet1ForeignMessageProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetForeignMessageProto2(d, b, []*ForeignMessageProto2{m.(*ForeignMessageProto2)})
 }
-
 func gravenOneForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessageProto2 {
-	t := gravenTypeForeignMessageProto2.Of((*ForeignMessageProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessageProto2.Open((*ForeignMessageProto2)(nil), d, r, s)
 	xs := [1]*ForeignMessageProto2{wire.New[ForeignMessageProto2](d, &t.Key)}
 	gravenGetForeignMessageProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessageProto2 {
-	t := gravenTypeForeignMessageProto2.Of((*ForeignMessageProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessageProto2.Open((*ForeignMessageProto2)(nil), d, r, s)
 	xs := wire.Alloc[ForeignMessageProto2](d, &t.Key, b.N)
 	gravenGetForeignMessageProto2(d, &b, xs)
 	d.Close()
@@ -1701,21 +1515,15 @@ var gravenTypeGroupField = wire.Type{Shape: 0xf924f281}
 func (*GroupField) Γraven() *wire.Type {
 	return wire.Bind[GroupField](&gravenTypeGroupField, gravenPutGroupField, gravenPut1GroupField, gravenGet1GroupField)
 }
-
 func gravenBitsGroupField(x *GroupField) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
 	b |= wire.Bit(x.GroupUint32 != nil) << 1
 	return b
 }
-
 func gravenPutGroupField(e *wire.Encoder, tail uint, xs []*GroupField, root bool) uint {
-	t := gravenTypeGroupField.Of((*GroupField)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeGroupField.Of((*GroupField)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsGroupField(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsGroupField(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1723,28 +1531,21 @@ func gravenPutGroupField(e *wire.Encoder, tail uint, xs []*GroupField, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(GroupField)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsGroupField(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1GroupField(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutGroupField(e, tail, []*GroupField{m.(*GroupField)}, root)
 }
-
 func gravenGetGroupField(d *wire.Decoder, b *wire.Rows, xs []*GroupField) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1760,23 +1561,18 @@ func gravenGetGroupField(d *wire.Decoder, b *wire.Rows, xs []*GroupField) {
 		}
 	}
 }
-
 func gravenGet1GroupField(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGroupField(d, b, []*GroupField{m.(*GroupField)})
 }
-
 func gravenOneGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) *GroupField {
-	t := gravenTypeGroupField.Of((*GroupField)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGroupField.Open((*GroupField)(nil), d, r, s)
 	xs := [1]*GroupField{wire.New[GroupField](d, &t.Key)}
 	gravenGetGroupField(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupField {
-	t := gravenTypeGroupField.Of((*GroupField)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGroupField.Open((*GroupField)(nil), d, r, s)
 	xs := wire.Alloc[GroupField](d, &t.Key, b.N)
 	gravenGetGroupField(d, &b, xs)
 	d.Close()
@@ -1789,11 +1585,7 @@ var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67}
 func (*UnknownToTestAllTypes) Γraven() *wire.Type {
 	return wire.Bind[UnknownToTestAllTypes](&gravenTypeUnknownToTestAllTypes, gravenPutUnknownToTestAllTypes, gravenPut1UnknownToTestAllTypes, gravenGet1UnknownToTestAllTypes)
 }
-
 func gravenBitsUnknownToTestAllTypes(x *UnknownToTestAllTypes) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.OptionalInt32 != nil) << 0
 	b |= wire.Bit(x.OptionalString != nil) << 1
 	b |= wire.Bit(x.NestedMessage != nil) << 2
@@ -1803,12 +1595,10 @@ func gravenBitsUnknownToTestAllTypes(x *UnknownToTestAllTypes) (b uint64) {
 	b |= wire.Bit(len(x.RepeatedInt32) != 0) << 6
 	return b
 }
-
 func gravenPutUnknownToTestAllTypes(e *wire.Encoder, tail uint, xs []*UnknownToTestAllTypes, root bool) uint {
-	t := gravenTypeUnknownToTestAllTypes.Of((*UnknownToTestAllTypes)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUnknownToTestAllTypes.Of((*UnknownToTestAllTypes)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUnknownToTestAllTypes(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsUnknownToTestAllTypes(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1816,12 +1606,9 @@ func gravenPutUnknownToTestAllTypes(e *wire.Encoder, tail uint, xs []*UnknownToT
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(UnknownToTestAllTypes)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsUnknownToTestAllTypes(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.OptionalInt32)))
 		if v := x.OptionalString; v != nil {
@@ -1840,17 +1627,13 @@ func gravenPutUnknownToTestAllTypes(e *wire.Encoder, tail uint, xs []*UnknownToT
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UnknownToTestAllTypes(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUnknownToTestAllTypes(e, tail, []*UnknownToTestAllTypes{m.(*UnknownToTestAllTypes)}, root)
 }
-
 func gravenGetUnknownToTestAllTypes(d *wire.Decoder, b *wire.Rows, xs []*UnknownToTestAllTypes) {
 	s := (*[6]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1878,23 +1661,18 @@ func gravenGetUnknownToTestAllTypes(d *wire.Decoder, b *wire.Rows, xs []*Unknown
 		}
 	}
 }
-
 func gravenGet1UnknownToTestAllTypes(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetUnknownToTestAllTypes(d, b, []*UnknownToTestAllTypes{m.(*UnknownToTestAllTypes)})
 }
-
 func gravenOneUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) *UnknownToTestAllTypes {
-	t := gravenTypeUnknownToTestAllTypes.Of((*UnknownToTestAllTypes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUnknownToTestAllTypes.Open((*UnknownToTestAllTypes)(nil), d, r, s)
 	xs := [1]*UnknownToTestAllTypes{wire.New[UnknownToTestAllTypes](d, &t.Key)}
 	gravenGetUnknownToTestAllTypes(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UnknownToTestAllTypes {
-	t := gravenTypeUnknownToTestAllTypes.Of((*UnknownToTestAllTypes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUnknownToTestAllTypes.Open((*UnknownToTestAllTypes)(nil), d, r, s)
 	xs := wire.Alloc[UnknownToTestAllTypes](d, &t.Key, b.N)
 	gravenGetUnknownToTestAllTypes(d, &b, xs)
 	d.Close()
@@ -1907,20 +1685,14 @@ var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b}
 func (*UnknownToTestAllTypes_OptionalGroup) Γraven() *wire.Type {
 	return wire.Bind[UnknownToTestAllTypes_OptionalGroup](&gravenTypeUnknownToTestAllTypes_OptionalGroup, gravenPutUnknownToTestAllTypes_OptionalGroup, gravenPut1UnknownToTestAllTypes_OptionalGroup, gravenGet1UnknownToTestAllTypes_OptionalGroup)
 }
-
 func gravenBitsUnknownToTestAllTypes_OptionalGroup(x *UnknownToTestAllTypes_OptionalGroup) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutUnknownToTestAllTypes_OptionalGroup(e *wire.Encoder, tail uint, xs []*UnknownToTestAllTypes_OptionalGroup, root bool) uint {
-	t := gravenTypeUnknownToTestAllTypes_OptionalGroup.Of((*UnknownToTestAllTypes_OptionalGroup)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUnknownToTestAllTypes_OptionalGroup.Of((*UnknownToTestAllTypes_OptionalGroup)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUnknownToTestAllTypes_OptionalGroup(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsUnknownToTestAllTypes_OptionalGroup(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1928,27 +1700,20 @@ func gravenPutUnknownToTestAllTypes_OptionalGroup(e *wire.Encoder, tail uint, xs
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(UnknownToTestAllTypes_OptionalGroup)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsUnknownToTestAllTypes_OptionalGroup(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UnknownToTestAllTypes_OptionalGroup(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUnknownToTestAllTypes_OptionalGroup(e, tail, []*UnknownToTestAllTypes_OptionalGroup{m.(*UnknownToTestAllTypes_OptionalGroup)}, root)
 }
-
 func gravenGetUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, b *wire.Rows, xs []*UnknownToTestAllTypes_OptionalGroup) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1961,23 +1726,18 @@ func gravenGetUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, b *wire.Rows,
 		}
 	}
 }
-
 func gravenGet1UnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetUnknownToTestAllTypes_OptionalGroup(d, b, []*UnknownToTestAllTypes_OptionalGroup{m.(*UnknownToTestAllTypes_OptionalGroup)})
 }
-
 func gravenOneUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *UnknownToTestAllTypes_OptionalGroup {
-	t := gravenTypeUnknownToTestAllTypes_OptionalGroup.Of((*UnknownToTestAllTypes_OptionalGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUnknownToTestAllTypes_OptionalGroup.Open((*UnknownToTestAllTypes_OptionalGroup)(nil), d, r, s)
 	xs := [1]*UnknownToTestAllTypes_OptionalGroup{wire.New[UnknownToTestAllTypes_OptionalGroup](d, &t.Key)}
 	gravenGetUnknownToTestAllTypes_OptionalGroup(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UnknownToTestAllTypes_OptionalGroup {
-	t := gravenTypeUnknownToTestAllTypes_OptionalGroup.Of((*UnknownToTestAllTypes_OptionalGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUnknownToTestAllTypes_OptionalGroup.Open((*UnknownToTestAllTypes_OptionalGroup)(nil), d, r, s)
 	xs := wire.Alloc[UnknownToTestAllTypes_OptionalGroup](d, &t.Key, b.N)
 	gravenGetUnknownToTestAllTypes_OptionalGroup(d, &b, xs)
 	d.Close()
@@ -1990,16 +1750,13 @@ var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2}
 func (*NullHypothesisProto2) Γraven() *wire.Type {
 	return wire.Bind[NullHypothesisProto2](&gravenTypeNullHypothesisProto2, gravenPutNullHypothesisProto2, gravenPut1NullHypothesisProto2, gravenGet1NullHypothesisProto2)
 }
-
 func gravenBitsNullHypothesisProto2(x *NullHypothesisProto2) (b uint64) {
 	return b
 }
-
 func gravenPutNullHypothesisProto2(e *wire.Encoder, tail uint, xs []*NullHypothesisProto2, root bool) uint {
-	t := gravenTypeNullHypothesisProto2.Of((*NullHypothesisProto2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNullHypothesisProto2.Of((*NullHypothesisProto2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNullHypothesisProto2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNullHypothesisProto2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2007,25 +1764,19 @@ func gravenPutNullHypothesisProto2(e *wire.Encoder, tail uint, xs []*NullHypothe
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NullHypothesisProto2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNullHypothesisProto2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NullHypothesisProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNullHypothesisProto2(e, tail, []*NullHypothesisProto2{m.(*NullHypothesisProto2)}, root)
 }
-
 func gravenGetNullHypothesisProto2(d *wire.Decoder, b *wire.Rows, xs []*NullHypothesisProto2) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -2033,23 +1784,18 @@ func gravenGetNullHypothesisProto2(d *wire.Decoder, b *wire.Rows, xs []*NullHypo
 		}
 	}
 }
-
 func gravenGet1NullHypothesisProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNullHypothesisProto2(d, b, []*NullHypothesisProto2{m.(*NullHypothesisProto2)})
 }
-
 func gravenOneNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *NullHypothesisProto2 {
-	t := gravenTypeNullHypothesisProto2.Of((*NullHypothesisProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNullHypothesisProto2.Open((*NullHypothesisProto2)(nil), d, r, s)
 	xs := [1]*NullHypothesisProto2{wire.New[NullHypothesisProto2](d, &t.Key)}
 	gravenGetNullHypothesisProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NullHypothesisProto2 {
-	t := gravenTypeNullHypothesisProto2.Of((*NullHypothesisProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNullHypothesisProto2.Open((*NullHypothesisProto2)(nil), d, r, s)
 	xs := wire.Alloc[NullHypothesisProto2](d, &t.Key, b.N)
 	gravenGetNullHypothesisProto2(d, &b, xs)
 	d.Close()
@@ -2062,16 +1808,13 @@ var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2}
 func (*EnumOnlyProto2) Γraven() *wire.Type {
 	return wire.Bind[EnumOnlyProto2](&gravenTypeEnumOnlyProto2, gravenPutEnumOnlyProto2, gravenPut1EnumOnlyProto2, gravenGet1EnumOnlyProto2)
 }
-
 func gravenBitsEnumOnlyProto2(x *EnumOnlyProto2) (b uint64) {
 	return b
 }
-
 func gravenPutEnumOnlyProto2(e *wire.Encoder, tail uint, xs []*EnumOnlyProto2, root bool) uint {
-	t := gravenTypeEnumOnlyProto2.Of((*EnumOnlyProto2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEnumOnlyProto2.Of((*EnumOnlyProto2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEnumOnlyProto2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEnumOnlyProto2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2079,25 +1822,19 @@ func gravenPutEnumOnlyProto2(e *wire.Encoder, tail uint, xs []*EnumOnlyProto2, r
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EnumOnlyProto2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumOnlyProto2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EnumOnlyProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEnumOnlyProto2(e, tail, []*EnumOnlyProto2{m.(*EnumOnlyProto2)}, root)
 }
-
 func gravenGetEnumOnlyProto2(d *wire.Decoder, b *wire.Rows, xs []*EnumOnlyProto2) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -2105,23 +1842,18 @@ func gravenGetEnumOnlyProto2(d *wire.Decoder, b *wire.Rows, xs []*EnumOnlyProto2
 		}
 	}
 }
-
 func gravenGet1EnumOnlyProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumOnlyProto2(d, b, []*EnumOnlyProto2{m.(*EnumOnlyProto2)})
 }
-
 func gravenOneEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumOnlyProto2 {
-	t := gravenTypeEnumOnlyProto2.Of((*EnumOnlyProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumOnlyProto2.Open((*EnumOnlyProto2)(nil), d, r, s)
 	xs := [1]*EnumOnlyProto2{wire.New[EnumOnlyProto2](d, &t.Key)}
 	gravenGetEnumOnlyProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumOnlyProto2 {
-	t := gravenTypeEnumOnlyProto2.Of((*EnumOnlyProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumOnlyProto2.Open((*EnumOnlyProto2)(nil), d, r, s)
 	xs := wire.Alloc[EnumOnlyProto2](d, &t.Key, b.N)
 	gravenGetEnumOnlyProto2(d, &b, xs)
 	d.Close()
@@ -2134,20 +1866,14 @@ var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79}
 func (*OneStringProto2) Γraven() *wire.Type {
 	return wire.Bind[OneStringProto2](&gravenTypeOneStringProto2, gravenPutOneStringProto2, gravenPut1OneStringProto2, gravenGet1OneStringProto2)
 }
-
 func gravenBitsOneStringProto2(x *OneStringProto2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Data != nil) << 0
 	return b
 }
-
 func gravenPutOneStringProto2(e *wire.Encoder, tail uint, xs []*OneStringProto2, root bool) uint {
-	t := gravenTypeOneStringProto2.Of((*OneStringProto2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOneStringProto2.Of((*OneStringProto2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOneStringProto2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsOneStringProto2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2155,12 +1881,9 @@ func gravenPutOneStringProto2(e *wire.Encoder, tail uint, xs []*OneStringProto2,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(OneStringProto2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOneStringProto2(x))
 		if v := x.Data; v != nil {
 			tail = e.Text(tail, *v)
@@ -2168,17 +1891,13 @@ func gravenPutOneStringProto2(e *wire.Encoder, tail uint, xs []*OneStringProto2,
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1OneStringProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOneStringProto2(e, tail, []*OneStringProto2{m.(*OneStringProto2)}, root)
 }
-
 func gravenGetOneStringProto2(d *wire.Decoder, b *wire.Rows, xs []*OneStringProto2) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2191,23 +1910,18 @@ func gravenGetOneStringProto2(d *wire.Decoder, b *wire.Rows, xs []*OneStringProt
 		}
 	}
 }
-
 func gravenGet1OneStringProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOneStringProto2(d, b, []*OneStringProto2{m.(*OneStringProto2)})
 }
-
 func gravenOneOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *OneStringProto2 {
-	t := gravenTypeOneStringProto2.Of((*OneStringProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOneStringProto2.Open((*OneStringProto2)(nil), d, r, s)
 	xs := [1]*OneStringProto2{wire.New[OneStringProto2](d, &t.Key)}
 	gravenGetOneStringProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OneStringProto2 {
-	t := gravenTypeOneStringProto2.Of((*OneStringProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOneStringProto2.Open((*OneStringProto2)(nil), d, r, s)
 	xs := wire.Alloc[OneStringProto2](d, &t.Key, b.N)
 	gravenGetOneStringProto2(d, &b, xs)
 	d.Close()
@@ -2220,22 +1934,16 @@ var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135}
 func (*ProtoWithKeywords) Γraven() *wire.Type {
 	return wire.Bind[ProtoWithKeywords](&gravenTypeProtoWithKeywords, gravenPutProtoWithKeywords, gravenPut1ProtoWithKeywords, gravenGet1ProtoWithKeywords)
 }
-
 func gravenBitsProtoWithKeywords(x *ProtoWithKeywords) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Inline != nil) << 0
 	b |= wire.Bit(x.Concept != nil) << 1
 	b |= wire.Bit(len(x.Requires) != 0) << 2
 	return b
 }
-
 func gravenPutProtoWithKeywords(e *wire.Encoder, tail uint, xs []*ProtoWithKeywords, root bool) uint {
-	t := gravenTypeProtoWithKeywords.Of((*ProtoWithKeywords)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeProtoWithKeywords.Of((*ProtoWithKeywords)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsProtoWithKeywords(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsProtoWithKeywords(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2243,12 +1951,9 @@ func gravenPutProtoWithKeywords(e *wire.Encoder, tail uint, xs []*ProtoWithKeywo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ProtoWithKeywords)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsProtoWithKeywords(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Inline)))
 		if v := x.Concept; v != nil {
@@ -2259,17 +1964,13 @@ func gravenPutProtoWithKeywords(e *wire.Encoder, tail uint, xs []*ProtoWithKeywo
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ProtoWithKeywords(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutProtoWithKeywords(e, tail, []*ProtoWithKeywords{m.(*ProtoWithKeywords)}, root)
 }
-
 func gravenGetProtoWithKeywords(d *wire.Decoder, b *wire.Rows, xs []*ProtoWithKeywords) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2288,23 +1989,18 @@ func gravenGetProtoWithKeywords(d *wire.Decoder, b *wire.Rows, xs []*ProtoWithKe
 		}
 	}
 }
-
 func gravenGet1ProtoWithKeywords(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetProtoWithKeywords(d, b, []*ProtoWithKeywords{m.(*ProtoWithKeywords)})
 }
-
 func gravenOneProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) *ProtoWithKeywords {
-	t := gravenTypeProtoWithKeywords.Of((*ProtoWithKeywords)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeProtoWithKeywords.Open((*ProtoWithKeywords)(nil), d, r, s)
 	xs := [1]*ProtoWithKeywords{wire.New[ProtoWithKeywords](d, &t.Key)}
 	gravenGetProtoWithKeywords(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ProtoWithKeywords {
-	t := gravenTypeProtoWithKeywords.Of((*ProtoWithKeywords)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeProtoWithKeywords.Open((*ProtoWithKeywords)(nil), d, r, s)
 	xs := wire.Alloc[ProtoWithKeywords](d, &t.Key, b.N)
 	gravenGetProtoWithKeywords(d, &b, xs)
 	d.Close()
@@ -2317,11 +2013,7 @@ var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870}
 func (*TestAllRequiredTypesProto2) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2](&gravenTypeTestAllRequiredTypesProto2, gravenPutTestAllRequiredTypesProto2, gravenPut1TestAllRequiredTypesProto2, gravenGet1TestAllRequiredTypesProto2)
 }
-
 func gravenBitsTestAllRequiredTypesProto2(x *TestAllRequiredTypesProto2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.RequiredInt32 != nil) << 0
 	b |= wire.Bit(x.RequiredInt64 != nil) << 1
 	b |= wire.Bit(x.RequiredUint32 != nil) << 2
@@ -2365,12 +2057,10 @@ func gravenBitsTestAllRequiredTypesProto2(x *TestAllRequiredTypesProto2) (b uint
 	b |= wire.Bit(x.DefaultBytes != nil) << 40
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2.Of((*TestAllRequiredTypesProto2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2.Of((*TestAllRequiredTypesProto2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -2378,12 +2068,9 @@ func gravenPutTestAllRequiredTypesProto2(e *wire.Encoder, tail uint, xs []*TestA
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[39]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[39]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.RequiredInt32)))
 		out.U64(row, o[1], uint64(wire.Deref(x.RequiredInt64)))
@@ -2453,17 +2140,13 @@ func gravenPutTestAllRequiredTypesProto2(e *wire.Encoder, tail uint, xs []*TestA
 		out.End(row, o[38], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2(e, tail, []*TestAllRequiredTypesProto2{m.(*TestAllRequiredTypesProto2)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2) {
 	s := (*[39]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2590,23 +2273,18 @@ func gravenGetTestAllRequiredTypesProto2(d *wire.Decoder, b *wire.Rows, xs []*Te
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2(d, b, []*TestAllRequiredTypesProto2{m.(*TestAllRequiredTypesProto2)})
 }
-
 func gravenOneTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2 {
-	t := gravenTypeTestAllRequiredTypesProto2.Of((*TestAllRequiredTypesProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2.Open((*TestAllRequiredTypesProto2)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2{wire.New[TestAllRequiredTypesProto2](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2 {
-	t := gravenTypeTestAllRequiredTypesProto2.Of((*TestAllRequiredTypesProto2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2.Open((*TestAllRequiredTypesProto2)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2(d, &b, xs)
 	d.Close()
@@ -2619,22 +2297,16 @@ var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60
 func (*TestAllRequiredTypesProto2_NestedMessage) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2_NestedMessage](&gravenTypeTestAllRequiredTypesProto2_NestedMessage, gravenPutTestAllRequiredTypesProto2_NestedMessage, gravenPut1TestAllRequiredTypesProto2_NestedMessage, gravenGet1TestAllRequiredTypesProto2_NestedMessage)
 }
-
 func gravenBitsTestAllRequiredTypesProto2_NestedMessage(x *TestAllRequiredTypesProto2_NestedMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.Corecursive != nil) << 1
 	b |= wire.Bit(x.OptionalCorecursive != nil) << 2
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2_NestedMessage(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2_NestedMessage, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Of((*TestAllRequiredTypesProto2_NestedMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2_NestedMessage.Of((*TestAllRequiredTypesProto2_NestedMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2_NestedMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2_NestedMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2642,12 +2314,9 @@ func gravenPutTestAllRequiredTypesProto2_NestedMessage(e *wire.Encoder, tail uin
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2_NestedMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -2660,17 +2329,13 @@ func gravenPutTestAllRequiredTypesProto2_NestedMessage(e *wire.Encoder, tail uin
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2_NestedMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2_NestedMessage(e, tail, []*TestAllRequiredTypesProto2_NestedMessage{m.(*TestAllRequiredTypesProto2_NestedMessage)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2_NestedMessage) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2689,23 +2354,18 @@ func gravenGetTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, b *wire.
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, b, []*TestAllRequiredTypesProto2_NestedMessage{m.(*TestAllRequiredTypesProto2_NestedMessage)})
 }
-
 func gravenOneTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_NestedMessage {
-	t := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Of((*TestAllRequiredTypesProto2_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Open((*TestAllRequiredTypesProto2_NestedMessage)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2_NestedMessage{wire.New[TestAllRequiredTypesProto2_NestedMessage](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_NestedMessage {
-	t := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Of((*TestAllRequiredTypesProto2_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Open((*TestAllRequiredTypesProto2_NestedMessage)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2_NestedMessage](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, &b, xs)
 	d.Close()
@@ -2718,21 +2378,15 @@ var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
 func (*TestAllRequiredTypesProto2_Data) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2_Data](&gravenTypeTestAllRequiredTypesProto2_Data, gravenPutTestAllRequiredTypesProto2_Data, gravenPut1TestAllRequiredTypesProto2_Data, gravenGet1TestAllRequiredTypesProto2_Data)
 }
-
 func gravenBitsTestAllRequiredTypesProto2_Data(x *TestAllRequiredTypesProto2_Data) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
 	b |= wire.Bit(x.GroupUint32 != nil) << 1
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2_Data(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2_Data, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2_Data.Of((*TestAllRequiredTypesProto2_Data)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2_Data.Of((*TestAllRequiredTypesProto2_Data)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2_Data(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2_Data(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2740,28 +2394,21 @@ func gravenPutTestAllRequiredTypesProto2_Data(e *wire.Encoder, tail uint, xs []*
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2_Data)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_Data(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2_Data(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2_Data(e, tail, []*TestAllRequiredTypesProto2_Data{m.(*TestAllRequiredTypesProto2_Data)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2_Data(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2_Data) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2777,23 +2424,18 @@ func gravenGetTestAllRequiredTypesProto2_Data(d *wire.Decoder, b *wire.Rows, xs 
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2_Data(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2_Data(d, b, []*TestAllRequiredTypesProto2_Data{m.(*TestAllRequiredTypesProto2_Data)})
 }
-
 func gravenOneTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_Data {
-	t := gravenTypeTestAllRequiredTypesProto2_Data.Of((*TestAllRequiredTypesProto2_Data)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_Data.Open((*TestAllRequiredTypesProto2_Data)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2_Data{wire.New[TestAllRequiredTypesProto2_Data](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2_Data(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_Data {
-	t := gravenTypeTestAllRequiredTypesProto2_Data.Of((*TestAllRequiredTypesProto2_Data)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_Data.Open((*TestAllRequiredTypesProto2_Data)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2_Data](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2_Data(d, &b, xs)
 	d.Close()
@@ -2806,16 +2448,13 @@ var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0x
 func (*TestAllRequiredTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrect](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect, gravenPutTestAllRequiredTypesProto2_MessageSetCorrect, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrect, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrect)
 }
-
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x *TestAllRequiredTypesProto2_MessageSetCorrect) (b uint64) {
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2_MessageSetCorrect, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Of((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Of((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -2823,25 +2462,19 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrect(e *wire.Encoder, tail
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2_MessageSetCorrect)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2_MessageSetCorrect(e, tail, []*TestAllRequiredTypesProto2_MessageSetCorrect{m.(*TestAllRequiredTypesProto2_MessageSetCorrect)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2_MessageSetCorrect) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -2849,23 +2482,18 @@ func gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, b *w
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrect{m.(*TestAllRequiredTypesProto2_MessageSetCorrect)})
 }
-
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrect {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Of((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Open((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrect{wire.New[TestAllRequiredTypesProto2_MessageSetCorrect](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrect {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Of((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Open((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrect](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, &b, xs)
 	d.Close()
@@ -2878,20 +2506,14 @@ var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension1)
 }
-
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x *TestAllRequiredTypesProto2_MessageSetCorrectExtension1) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Str != nil) << 0
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2899,12 +2521,9 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1(e *wire.Enc
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2_MessageSetCorrectExtension1)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x))
 		if v := x.Str; v != nil {
 			tail = e.Text(tail, *v)
@@ -2912,17 +2531,13 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1(e *wire.Enc
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1(e, tail, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2935,23 +2550,18 @@ func gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Dec
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)})
 }
-
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrectExtension1 {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{wire.New[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1 {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, &b, xs)
 	d.Close()
@@ -2964,20 +2574,14 @@ var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
 	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension2)
 }
-
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x *TestAllRequiredTypesProto2_MessageSetCorrectExtension2) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.I != nil) << 0
 	return b
 }
-
 func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, tail uint, xs []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2, root bool) uint {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2985,27 +2589,20 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2(e *wire.Enc
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllRequiredTypesProto2_MessageSetCorrectExtension2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.I)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2(e, tail, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)}, root)
 }
-
 func gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b *wire.Rows, xs []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3018,23 +2615,18 @@ func gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Dec
 		}
 	}
 }
-
 func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)})
 }
-
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrectExtension2 {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
 	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{wire.New[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, &t.Key)}
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2 {
-	t := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Of((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
 	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, &t.Key, b.N)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, &b, xs)
 	d.Close()
@@ -3042,26 +2634,17 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.De
 }
 
 var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b}
-
 var gravenKeyTestLargeOneof_A1_ wire.Key
-
 var gravenKeyTestLargeOneof_A2_ wire.Key
-
 var gravenKeyTestLargeOneof_A3_ wire.Key
-
 var gravenKeyTestLargeOneof_A4_ wire.Key
-
 var gravenKeyTestLargeOneof_A5_ wire.Key
 
 // Γraven is for the runtime.
 func (*TestLargeOneof) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof](&gravenTypeTestLargeOneof, gravenPutTestLargeOneof, gravenPut1TestLargeOneof, gravenGet1TestLargeOneof)
 }
-
 func gravenBitsTestLargeOneof(x *TestLargeOneof) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.LargeOneof.(type) {
 	case *TestLargeOneof_A1_:
 		b |= wire.Bit(v != nil) << 0
@@ -3076,12 +2659,10 @@ func gravenBitsTestLargeOneof(x *TestLargeOneof) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutTestLargeOneof(e *wire.Encoder, tail uint, xs []*TestLargeOneof, root bool) uint {
-	t := gravenTypeTestLargeOneof.Of((*TestLargeOneof)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof.Of((*TestLargeOneof)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3089,12 +2670,9 @@ func gravenPutTestLargeOneof(e *wire.Encoder, tail uint, xs []*TestLargeOneof, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof(x))
 		if v, _ := x.LargeOneof.(*TestLargeOneof_A1_); v != nil {
 			tail = gravenPutTestLargeOneof_A1(e, tail, []*TestLargeOneof_A1{v.A1}, false)
@@ -3118,17 +2696,13 @@ func gravenPutTestLargeOneof(e *wire.Encoder, tail uint, xs []*TestLargeOneof, r
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof(e, tail, []*TestLargeOneof{m.(*TestLargeOneof)}, root)
 }
-
 func gravenGetTestLargeOneof(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3163,23 +2737,18 @@ func gravenGetTestLargeOneof(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof(d, b, []*TestLargeOneof{m.(*TestLargeOneof)})
 }
-
 func gravenOneTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof {
-	t := gravenTypeTestLargeOneof.Of((*TestLargeOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof.Open((*TestLargeOneof)(nil), d, r, s)
 	xs := [1]*TestLargeOneof{wire.New[TestLargeOneof](d, &t.Key)}
 	gravenGetTestLargeOneof(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof {
-	t := gravenTypeTestLargeOneof.Of((*TestLargeOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof.Open((*TestLargeOneof)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof](d, &t.Key, b.N)
 	gravenGetTestLargeOneof(d, &b, xs)
 	d.Close()
@@ -3192,16 +2761,13 @@ var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2}
 func (*TestLargeOneof_A1) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof_A1](&gravenTypeTestLargeOneof_A1, gravenPutTestLargeOneof_A1, gravenPut1TestLargeOneof_A1, gravenGet1TestLargeOneof_A1)
 }
-
 func gravenBitsTestLargeOneof_A1(x *TestLargeOneof_A1) (b uint64) {
 	return b
 }
-
 func gravenPutTestLargeOneof_A1(e *wire.Encoder, tail uint, xs []*TestLargeOneof_A1, root bool) uint {
-	t := gravenTypeTestLargeOneof_A1.Of((*TestLargeOneof_A1)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof_A1.Of((*TestLargeOneof_A1)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof_A1(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof_A1(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3209,25 +2775,19 @@ func gravenPutTestLargeOneof_A1(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof_A1)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof_A1(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof_A1(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof_A1(e, tail, []*TestLargeOneof_A1{m.(*TestLargeOneof_A1)}, root)
 }
-
 func gravenGetTestLargeOneof_A1(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof_A1) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -3235,23 +2795,18 @@ func gravenGetTestLargeOneof_A1(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOn
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof_A1(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof_A1(d, b, []*TestLargeOneof_A1{m.(*TestLargeOneof_A1)})
 }
-
 func gravenOneTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A1 {
-	t := gravenTypeTestLargeOneof_A1.Of((*TestLargeOneof_A1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A1.Open((*TestLargeOneof_A1)(nil), d, r, s)
 	xs := [1]*TestLargeOneof_A1{wire.New[TestLargeOneof_A1](d, &t.Key)}
 	gravenGetTestLargeOneof_A1(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A1 {
-	t := gravenTypeTestLargeOneof_A1.Of((*TestLargeOneof_A1)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A1.Open((*TestLargeOneof_A1)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof_A1](d, &t.Key, b.N)
 	gravenGetTestLargeOneof_A1(d, &b, xs)
 	d.Close()
@@ -3264,16 +2819,13 @@ var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2}
 func (*TestLargeOneof_A2) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof_A2](&gravenTypeTestLargeOneof_A2, gravenPutTestLargeOneof_A2, gravenPut1TestLargeOneof_A2, gravenGet1TestLargeOneof_A2)
 }
-
 func gravenBitsTestLargeOneof_A2(x *TestLargeOneof_A2) (b uint64) {
 	return b
 }
-
 func gravenPutTestLargeOneof_A2(e *wire.Encoder, tail uint, xs []*TestLargeOneof_A2, root bool) uint {
-	t := gravenTypeTestLargeOneof_A2.Of((*TestLargeOneof_A2)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof_A2.Of((*TestLargeOneof_A2)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof_A2(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof_A2(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3281,25 +2833,19 @@ func gravenPutTestLargeOneof_A2(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof_A2)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof_A2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof_A2(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof_A2(e, tail, []*TestLargeOneof_A2{m.(*TestLargeOneof_A2)}, root)
 }
-
 func gravenGetTestLargeOneof_A2(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof_A2) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -3307,23 +2853,18 @@ func gravenGetTestLargeOneof_A2(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOn
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof_A2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof_A2(d, b, []*TestLargeOneof_A2{m.(*TestLargeOneof_A2)})
 }
-
 func gravenOneTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A2 {
-	t := gravenTypeTestLargeOneof_A2.Of((*TestLargeOneof_A2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A2.Open((*TestLargeOneof_A2)(nil), d, r, s)
 	xs := [1]*TestLargeOneof_A2{wire.New[TestLargeOneof_A2](d, &t.Key)}
 	gravenGetTestLargeOneof_A2(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A2 {
-	t := gravenTypeTestLargeOneof_A2.Of((*TestLargeOneof_A2)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A2.Open((*TestLargeOneof_A2)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof_A2](d, &t.Key, b.N)
 	gravenGetTestLargeOneof_A2(d, &b, xs)
 	d.Close()
@@ -3336,16 +2877,13 @@ var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2}
 func (*TestLargeOneof_A3) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof_A3](&gravenTypeTestLargeOneof_A3, gravenPutTestLargeOneof_A3, gravenPut1TestLargeOneof_A3, gravenGet1TestLargeOneof_A3)
 }
-
 func gravenBitsTestLargeOneof_A3(x *TestLargeOneof_A3) (b uint64) {
 	return b
 }
-
 func gravenPutTestLargeOneof_A3(e *wire.Encoder, tail uint, xs []*TestLargeOneof_A3, root bool) uint {
-	t := gravenTypeTestLargeOneof_A3.Of((*TestLargeOneof_A3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof_A3.Of((*TestLargeOneof_A3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof_A3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof_A3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3353,25 +2891,19 @@ func gravenPutTestLargeOneof_A3(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof_A3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof_A3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof_A3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof_A3(e, tail, []*TestLargeOneof_A3{m.(*TestLargeOneof_A3)}, root)
 }
-
 func gravenGetTestLargeOneof_A3(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof_A3) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -3379,23 +2911,18 @@ func gravenGetTestLargeOneof_A3(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOn
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof_A3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof_A3(d, b, []*TestLargeOneof_A3{m.(*TestLargeOneof_A3)})
 }
-
 func gravenOneTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A3 {
-	t := gravenTypeTestLargeOneof_A3.Of((*TestLargeOneof_A3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A3.Open((*TestLargeOneof_A3)(nil), d, r, s)
 	xs := [1]*TestLargeOneof_A3{wire.New[TestLargeOneof_A3](d, &t.Key)}
 	gravenGetTestLargeOneof_A3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A3 {
-	t := gravenTypeTestLargeOneof_A3.Of((*TestLargeOneof_A3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A3.Open((*TestLargeOneof_A3)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof_A3](d, &t.Key, b.N)
 	gravenGetTestLargeOneof_A3(d, &b, xs)
 	d.Close()
@@ -3408,16 +2935,13 @@ var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2}
 func (*TestLargeOneof_A4) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof_A4](&gravenTypeTestLargeOneof_A4, gravenPutTestLargeOneof_A4, gravenPut1TestLargeOneof_A4, gravenGet1TestLargeOneof_A4)
 }
-
 func gravenBitsTestLargeOneof_A4(x *TestLargeOneof_A4) (b uint64) {
 	return b
 }
-
 func gravenPutTestLargeOneof_A4(e *wire.Encoder, tail uint, xs []*TestLargeOneof_A4, root bool) uint {
-	t := gravenTypeTestLargeOneof_A4.Of((*TestLargeOneof_A4)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof_A4.Of((*TestLargeOneof_A4)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof_A4(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof_A4(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3425,25 +2949,19 @@ func gravenPutTestLargeOneof_A4(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof_A4)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof_A4(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof_A4(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof_A4(e, tail, []*TestLargeOneof_A4{m.(*TestLargeOneof_A4)}, root)
 }
-
 func gravenGetTestLargeOneof_A4(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof_A4) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -3451,23 +2969,18 @@ func gravenGetTestLargeOneof_A4(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOn
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof_A4(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof_A4(d, b, []*TestLargeOneof_A4{m.(*TestLargeOneof_A4)})
 }
-
 func gravenOneTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A4 {
-	t := gravenTypeTestLargeOneof_A4.Of((*TestLargeOneof_A4)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A4.Open((*TestLargeOneof_A4)(nil), d, r, s)
 	xs := [1]*TestLargeOneof_A4{wire.New[TestLargeOneof_A4](d, &t.Key)}
 	gravenGetTestLargeOneof_A4(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A4 {
-	t := gravenTypeTestLargeOneof_A4.Of((*TestLargeOneof_A4)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A4.Open((*TestLargeOneof_A4)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof_A4](d, &t.Key, b.N)
 	gravenGetTestLargeOneof_A4(d, &b, xs)
 	d.Close()
@@ -3480,16 +2993,13 @@ var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2}
 func (*TestLargeOneof_A5) Γraven() *wire.Type {
 	return wire.Bind[TestLargeOneof_A5](&gravenTypeTestLargeOneof_A5, gravenPutTestLargeOneof_A5, gravenPut1TestLargeOneof_A5, gravenGet1TestLargeOneof_A5)
 }
-
 func gravenBitsTestLargeOneof_A5(x *TestLargeOneof_A5) (b uint64) {
 	return b
 }
-
 func gravenPutTestLargeOneof_A5(e *wire.Encoder, tail uint, xs []*TestLargeOneof_A5, root bool) uint {
-	t := gravenTypeTestLargeOneof_A5.Of((*TestLargeOneof_A5)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestLargeOneof_A5.Of((*TestLargeOneof_A5)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestLargeOneof_A5(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestLargeOneof_A5(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3497,25 +3007,19 @@ func gravenPutTestLargeOneof_A5(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestLargeOneof_A5)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestLargeOneof_A5(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestLargeOneof_A5(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestLargeOneof_A5(e, tail, []*TestLargeOneof_A5{m.(*TestLargeOneof_A5)}, root)
 }
-
 func gravenGetTestLargeOneof_A5(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof_A5) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -3523,23 +3027,18 @@ func gravenGetTestLargeOneof_A5(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOn
 		}
 	}
 }
-
 func gravenGet1TestLargeOneof_A5(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof_A5(d, b, []*TestLargeOneof_A5{m.(*TestLargeOneof_A5)})
 }
-
 func gravenOneTestLargeOneof_A5(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A5 {
-	t := gravenTypeTestLargeOneof_A5.Of((*TestLargeOneof_A5)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A5.Open((*TestLargeOneof_A5)(nil), d, r, s)
 	xs := [1]*TestLargeOneof_A5{wire.New[TestLargeOneof_A5](d, &t.Key)}
 	gravenGetTestLargeOneof_A5(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestLargeOneof_A5(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A5 {
-	t := gravenTypeTestLargeOneof_A5.Of((*TestLargeOneof_A5)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestLargeOneof_A5.Open((*TestLargeOneof_A5)(nil), d, r, s)
 	xs := wire.Alloc[TestLargeOneof_A5](d, &t.Key, b.N)
 	gravenGetTestLargeOneof_A5(d, &b, xs)
 	d.Close()

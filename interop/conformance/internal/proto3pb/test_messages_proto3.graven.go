@@ -25,74 +25,41 @@ const (
 )
 
 var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265}
-
 var gravenMapTestAllTypesProto3_56 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_57 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_58 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_59 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_60 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_61 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_62 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_63 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_64 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_65 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_66 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_67 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_68 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_69 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_70 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_71 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_72 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_73 wire.MapInfo
-
 var gravenMapTestAllTypesProto3_74 wire.MapInfo
-
 var gravenKeyTestAllTypesProto3_OneofUint32 wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofNestedMessage wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofString wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofBytes wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofBool wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofUint64 wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofFloat wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofDouble wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofEnum wire.Key
-
 var gravenKeyTestAllTypesProto3_OneofNullValue wire.Key
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto3) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto3](&gravenTypeTestAllTypesProto3, gravenPutTestAllTypesProto3, gravenPut1TestAllTypesProto3, gravenGet1TestAllTypesProto3)
 }
-
 func gravenBitsTestAllTypesProto3(x *TestAllTypesProto3, b *[3]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(x.OptionalInt32 != 0) << 0
 	b[0] |= wire.Bit(x.OptionalInt64 != 0) << 1
 	b[0] |= wire.Bit(x.OptionalUint32 != 0) << 2
@@ -261,14 +228,16 @@ func gravenBitsTestAllTypesProto3(x *TestAllTypesProto3, b *[3]uint64) {
 	b[2] |= wire.Bit(x.FieldName17__ != 0) << 23
 	b[2] |= wire.Bit(x.FieldName18__ != 0) << 24
 }
-
 func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesProto3, root bool) uint {
 	t := gravenTypeTestAllTypesProto3.Of((*TestAllTypesProto3)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
 		var bits [3]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsTestAllTypesProto3(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -276,12 +245,9 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[151]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[151]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto3)
-		}
+		x = wire.Or(x)
 		var bits [3]uint64
 		gravenBitsTestAllTypesProto3(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -490,130 +456,68 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		if v, _ := x.OneofField.(*TestAllTypesProto3_OneofNullValue); v != nil {
 			out.U32(row, o[100], uint32(v.OneofNullValue))
 		}
-		if v := x.OptionalBoolWrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalBoolWrapper)
 		out.End(row, o[101], tail-b.Tail)
-		if v := x.OptionalInt32Wrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalInt32Wrapper)
 		out.End(row, o[102], tail-b.Tail)
-		if v := x.OptionalInt64Wrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalInt64Wrapper)
 		out.End(row, o[103], tail-b.Tail)
-		if v := x.OptionalUint32Wrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalUint32Wrapper)
 		out.End(row, o[104], tail-b.Tail)
-		if v := x.OptionalUint64Wrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalUint64Wrapper)
 		out.End(row, o[105], tail-b.Tail)
-		if v := x.OptionalFloatWrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalFloatWrapper)
 		out.End(row, o[106], tail-b.Tail)
-		if v := x.OptionalDoubleWrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalDoubleWrapper)
 		out.End(row, o[107], tail-b.Tail)
-		if v := x.OptionalStringWrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalStringWrapper)
 		out.End(row, o[108], tail-b.Tail)
-		if v := x.OptionalBytesWrapper; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalBytesWrapper)
 		out.End(row, o[109], tail-b.Tail)
-		if v := x.RepeatedBoolWrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedBoolWrapper)
 		out.End(row, o[110], tail-b.Tail)
-		if v := x.RepeatedInt32Wrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedInt32Wrapper)
 		out.End(row, o[111], tail-b.Tail)
-		if v := x.RepeatedInt64Wrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedInt64Wrapper)
 		out.End(row, o[112], tail-b.Tail)
-		if v := x.RepeatedUint32Wrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedUint32Wrapper)
 		out.End(row, o[113], tail-b.Tail)
-		if v := x.RepeatedUint64Wrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedUint64Wrapper)
 		out.End(row, o[114], tail-b.Tail)
-		if v := x.RepeatedFloatWrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedFloatWrapper)
 		out.End(row, o[115], tail-b.Tail)
-		if v := x.RepeatedDoubleWrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedDoubleWrapper)
 		out.End(row, o[116], tail-b.Tail)
-		if v := x.RepeatedStringWrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedStringWrapper)
 		out.End(row, o[117], tail-b.Tail)
-		if v := x.RepeatedBytesWrapper; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedBytesWrapper)
 		out.End(row, o[118], tail-b.Tail)
-		if v := x.OptionalDuration; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalDuration)
 		out.End(row, o[119], tail-b.Tail)
-		if v := x.OptionalTimestamp; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalTimestamp)
 		out.End(row, o[120], tail-b.Tail)
-		if v := x.OptionalFieldMask; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalFieldMask)
 		out.End(row, o[121], tail-b.Tail)
-		if v := x.OptionalStruct; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalStruct)
 		out.End(row, o[122], tail-b.Tail)
-		if v := x.OptionalAny; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalAny)
 		out.End(row, o[123], tail-b.Tail)
-		if v := x.OptionalValue; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OptionalValue)
 		out.End(row, o[124], tail-b.Tail)
 		out.U32(row, o[125], uint32(x.OptionalNullValue))
-		if v := x.RepeatedDuration; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedDuration)
 		out.End(row, o[126], tail-b.Tail)
-		if v := x.RepeatedTimestamp; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedTimestamp)
 		out.End(row, o[127], tail-b.Tail)
-		if v := x.RepeatedFieldmask; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedFieldmask)
 		out.End(row, o[128], tail-b.Tail)
-		if v := x.RepeatedAny; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedAny)
 		out.End(row, o[129], tail-b.Tail)
-		if v := x.RepeatedValue; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedValue)
 		out.End(row, o[130], tail-b.Tail)
-		if v := x.RepeatedListValue; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedListValue)
 		out.End(row, o[131], tail-b.Tail)
-		if v := x.RepeatedStruct; len(v) != 0 {
-			tail = wire.Messages(e, tail, v)
-		}
+		tail = wire.Messages(e, tail, x.RepeatedStruct)
 		out.End(row, o[132], tail-b.Tail)
 		out.U32(row, o[133], uint32(x.Fieldname1))
 		out.U32(row, o[134], uint32(x.FieldName2))
@@ -635,17 +539,13 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		out.U32(row, o[150], uint32(x.FieldName18__))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto3(e, tail, []*TestAllTypesProto3{m.(*TestAllTypesProto3)}, root)
 }
-
 func gravenGetTestAllTypesProto3(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto3) {
 	s := (*[151]wire.Slot)(b.Slots)
 	t := gravenTypeTestAllTypesProto3.Of((*TestAllTypesProto3)(nil))
@@ -1053,23 +953,18 @@ func gravenGetTestAllTypesProto3(d *wire.Decoder, b *wire.Rows, xs []*TestAllTyp
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto3(d, b, []*TestAllTypesProto3{m.(*TestAllTypesProto3)})
 }
-
 func gravenOneTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto3 {
-	t := gravenTypeTestAllTypesProto3.Of((*TestAllTypesProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto3.Open((*TestAllTypesProto3)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto3{wire.New[TestAllTypesProto3](d, &t.Key)}
 	gravenGetTestAllTypesProto3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto3 {
-	t := gravenTypeTestAllTypesProto3.Of((*TestAllTypesProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto3.Open((*TestAllTypesProto3)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto3](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto3(d, &b, xs)
 	d.Close()
@@ -1082,21 +977,15 @@ var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
 func (*TestAllTypesProto3_NestedMessage) Γraven() *wire.Type {
 	return wire.Bind[TestAllTypesProto3_NestedMessage](&gravenTypeTestAllTypesProto3_NestedMessage, gravenPutTestAllTypesProto3_NestedMessage, gravenPut1TestAllTypesProto3_NestedMessage, gravenGet1TestAllTypesProto3_NestedMessage)
 }
-
 func gravenBitsTestAllTypesProto3_NestedMessage(x *TestAllTypesProto3_NestedMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	b |= wire.Bit(x.Corecursive != nil) << 1
 	return b
 }
-
 func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []*TestAllTypesProto3_NestedMessage, root bool) uint {
-	t := gravenTypeTestAllTypesProto3_NestedMessage.Of((*TestAllTypesProto3_NestedMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTestAllTypesProto3_NestedMessage.Of((*TestAllTypesProto3_NestedMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTestAllTypesProto3_NestedMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTestAllTypesProto3_NestedMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1104,12 +993,9 @@ func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TestAllTypesProto3_NestedMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto3_NestedMessage(x))
 		out.U32(row, o[0], uint32(x.A))
 		if v := x.Corecursive; v != nil {
@@ -1118,17 +1004,13 @@ func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTestAllTypesProto3_NestedMessage(e, tail, []*TestAllTypesProto3_NestedMessage{m.(*TestAllTypesProto3_NestedMessage)}, root)
 }
-
 func gravenGetTestAllTypesProto3_NestedMessage(d *wire.Decoder, b *wire.Rows, xs []*TestAllTypesProto3_NestedMessage) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1142,23 +1024,18 @@ func gravenGetTestAllTypesProto3_NestedMessage(d *wire.Decoder, b *wire.Rows, xs
 		}
 	}
 }
-
 func gravenGet1TestAllTypesProto3_NestedMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestAllTypesProto3_NestedMessage(d, b, []*TestAllTypesProto3_NestedMessage{m.(*TestAllTypesProto3_NestedMessage)})
 }
-
 func gravenOneTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto3_NestedMessage {
-	t := gravenTypeTestAllTypesProto3_NestedMessage.Of((*TestAllTypesProto3_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto3_NestedMessage.Open((*TestAllTypesProto3_NestedMessage)(nil), d, r, s)
 	xs := [1]*TestAllTypesProto3_NestedMessage{wire.New[TestAllTypesProto3_NestedMessage](d, &t.Key)}
 	gravenGetTestAllTypesProto3_NestedMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto3_NestedMessage {
-	t := gravenTypeTestAllTypesProto3_NestedMessage.Of((*TestAllTypesProto3_NestedMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTestAllTypesProto3_NestedMessage.Open((*TestAllTypesProto3_NestedMessage)(nil), d, r, s)
 	xs := wire.Alloc[TestAllTypesProto3_NestedMessage](d, &t.Key, b.N)
 	gravenGetTestAllTypesProto3_NestedMessage(d, &b, xs)
 	d.Close()
@@ -1171,20 +1048,14 @@ var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b}
 func (*ForeignMessage) Γraven() *wire.Type {
 	return wire.Bind[ForeignMessage](&gravenTypeForeignMessage, gravenPutForeignMessage, gravenPut1ForeignMessage, gravenGet1ForeignMessage)
 }
-
 func gravenBitsForeignMessage(x *ForeignMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.C != 0) << 0
 	return b
 }
-
 func gravenPutForeignMessage(e *wire.Encoder, tail uint, xs []*ForeignMessage, root bool) uint {
-	t := gravenTypeForeignMessage.Of((*ForeignMessage)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeForeignMessage.Of((*ForeignMessage)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsForeignMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsForeignMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1192,27 +1063,20 @@ func gravenPutForeignMessage(e *wire.Encoder, tail uint, xs []*ForeignMessage, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ForeignMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsForeignMessage(x))
 		out.U32(row, o[0], uint32(x.C))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ForeignMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutForeignMessage(e, tail, []*ForeignMessage{m.(*ForeignMessage)}, root)
 }
-
 func gravenGetForeignMessage(d *wire.Decoder, b *wire.Rows, xs []*ForeignMessage) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1223,23 +1087,18 @@ func gravenGetForeignMessage(d *wire.Decoder, b *wire.Rows, xs []*ForeignMessage
 		}
 	}
 }
-
 func gravenGet1ForeignMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetForeignMessage(d, b, []*ForeignMessage{m.(*ForeignMessage)})
 }
-
 func gravenOneForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessage {
-	t := gravenTypeForeignMessage.Of((*ForeignMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessage.Open((*ForeignMessage)(nil), d, r, s)
 	xs := [1]*ForeignMessage{wire.New[ForeignMessage](d, &t.Key)}
 	gravenGetForeignMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessage {
-	t := gravenTypeForeignMessage.Of((*ForeignMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeForeignMessage.Open((*ForeignMessage)(nil), d, r, s)
 	xs := wire.Alloc[ForeignMessage](d, &t.Key, b.N)
 	gravenGetForeignMessage(d, &b, xs)
 	d.Close()
@@ -1252,16 +1111,13 @@ var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2}
 func (*NullHypothesisProto3) Γraven() *wire.Type {
 	return wire.Bind[NullHypothesisProto3](&gravenTypeNullHypothesisProto3, gravenPutNullHypothesisProto3, gravenPut1NullHypothesisProto3, gravenGet1NullHypothesisProto3)
 }
-
 func gravenBitsNullHypothesisProto3(x *NullHypothesisProto3) (b uint64) {
 	return b
 }
-
 func gravenPutNullHypothesisProto3(e *wire.Encoder, tail uint, xs []*NullHypothesisProto3, root bool) uint {
-	t := gravenTypeNullHypothesisProto3.Of((*NullHypothesisProto3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNullHypothesisProto3.Of((*NullHypothesisProto3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNullHypothesisProto3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNullHypothesisProto3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1269,25 +1125,19 @@ func gravenPutNullHypothesisProto3(e *wire.Encoder, tail uint, xs []*NullHypothe
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NullHypothesisProto3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNullHypothesisProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NullHypothesisProto3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNullHypothesisProto3(e, tail, []*NullHypothesisProto3{m.(*NullHypothesisProto3)}, root)
 }
-
 func gravenGetNullHypothesisProto3(d *wire.Decoder, b *wire.Rows, xs []*NullHypothesisProto3) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -1295,23 +1145,18 @@ func gravenGetNullHypothesisProto3(d *wire.Decoder, b *wire.Rows, xs []*NullHypo
 		}
 	}
 }
-
 func gravenGet1NullHypothesisProto3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNullHypothesisProto3(d, b, []*NullHypothesisProto3{m.(*NullHypothesisProto3)})
 }
-
 func gravenOneNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *NullHypothesisProto3 {
-	t := gravenTypeNullHypothesisProto3.Of((*NullHypothesisProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNullHypothesisProto3.Open((*NullHypothesisProto3)(nil), d, r, s)
 	xs := [1]*NullHypothesisProto3{wire.New[NullHypothesisProto3](d, &t.Key)}
 	gravenGetNullHypothesisProto3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NullHypothesisProto3 {
-	t := gravenTypeNullHypothesisProto3.Of((*NullHypothesisProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNullHypothesisProto3.Open((*NullHypothesisProto3)(nil), d, r, s)
 	xs := wire.Alloc[NullHypothesisProto3](d, &t.Key, b.N)
 	gravenGetNullHypothesisProto3(d, &b, xs)
 	d.Close()
@@ -1324,16 +1169,13 @@ var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2}
 func (*EnumOnlyProto3) Γraven() *wire.Type {
 	return wire.Bind[EnumOnlyProto3](&gravenTypeEnumOnlyProto3, gravenPutEnumOnlyProto3, gravenPut1EnumOnlyProto3, gravenGet1EnumOnlyProto3)
 }
-
 func gravenBitsEnumOnlyProto3(x *EnumOnlyProto3) (b uint64) {
 	return b
 }
-
 func gravenPutEnumOnlyProto3(e *wire.Encoder, tail uint, xs []*EnumOnlyProto3, root bool) uint {
-	t := gravenTypeEnumOnlyProto3.Of((*EnumOnlyProto3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEnumOnlyProto3.Of((*EnumOnlyProto3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEnumOnlyProto3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEnumOnlyProto3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1341,25 +1183,19 @@ func gravenPutEnumOnlyProto3(e *wire.Encoder, tail uint, xs []*EnumOnlyProto3, r
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EnumOnlyProto3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumOnlyProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EnumOnlyProto3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEnumOnlyProto3(e, tail, []*EnumOnlyProto3{m.(*EnumOnlyProto3)}, root)
 }
-
 func gravenGetEnumOnlyProto3(d *wire.Decoder, b *wire.Rows, xs []*EnumOnlyProto3) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -1367,23 +1203,18 @@ func gravenGetEnumOnlyProto3(d *wire.Decoder, b *wire.Rows, xs []*EnumOnlyProto3
 		}
 	}
 }
-
 func gravenGet1EnumOnlyProto3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumOnlyProto3(d, b, []*EnumOnlyProto3{m.(*EnumOnlyProto3)})
 }
-
 func gravenOneEnumOnlyProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumOnlyProto3 {
-	t := gravenTypeEnumOnlyProto3.Of((*EnumOnlyProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumOnlyProto3.Open((*EnumOnlyProto3)(nil), d, r, s)
 	xs := [1]*EnumOnlyProto3{wire.New[EnumOnlyProto3](d, &t.Key)}
 	gravenGetEnumOnlyProto3(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEnumOnlyProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumOnlyProto3 {
-	t := gravenTypeEnumOnlyProto3.Of((*EnumOnlyProto3)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumOnlyProto3.Open((*EnumOnlyProto3)(nil), d, r, s)
 	xs := wire.Alloc[EnumOnlyProto3](d, &t.Key, b.N)
 	gravenGetEnumOnlyProto3(d, &b, xs)
 	d.Close()

@@ -22,11 +22,7 @@ var gravenTypeScalars = wire.Type{Shape: 0xddd8c897}
 func (*Scalars) Γraven() *wire.Type {
 	return wire.Bind[Scalars](&gravenTypeScalars, gravenPutScalars, gravenPut1Scalars, gravenGet1Scalars)
 }
-
 func gravenBitsScalars(x *Scalars) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.GetF1()) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.GetF2()) != 0) << 1
 	b |= wire.Bit(x.GetF3() != 0) << 2
@@ -46,12 +42,10 @@ func gravenBitsScalars(x *Scalars) (b uint64) {
 	b |= wire.Bit(x.GetF16() != 0) << 16
 	return b
 }
-
 func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeScalars.Of((*Scalars)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScalars(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsScalars(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -59,12 +53,9 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[16]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[16]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Scalars)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsScalars(x))
 		out.F64(row, o[0], x.GetF1())
 		out.F32(row, o[1], x.GetF2())
@@ -85,17 +76,13 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 		out.U32(row, o[15], uint32(x.GetF16()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Scalars(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutScalars(e, tail, []*Scalars{m.(*Scalars)}, root)
 }
-
 func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
 	s := (*[16]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -123,23 +110,18 @@ func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
 		}
 	}
 }
-
 func gravenGet1Scalars(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScalars(d, b, []*Scalars{m.(*Scalars)})
 }
-
 func gravenOneScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scalars {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
 	xs := [1]*Scalars{wire.New[Scalars](d, &t.Key)}
 	gravenGetScalars(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
 	xs := wire.Alloc[Scalars](d, &t.Key, b.N)
 	gravenGetScalars(d, &b, xs)
 	d.Close()
@@ -152,11 +134,7 @@ var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee}
 func (*Optionals) Γraven() *wire.Type {
 	return wire.Bind[Optionals](&gravenTypeOptionals, gravenPutOptionals, gravenPut1Optionals, gravenGet1Optionals)
 }
-
 func gravenBitsOptionals(x *Optionals) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasF1()) << 0
 	b |= wire.Bit(x.HasF2()) << 1
 	b |= wire.Bit(x.HasF3()) << 2
@@ -170,12 +148,10 @@ func gravenBitsOptionals(x *Optionals) (b uint64) {
 	b |= wire.Bit(x.HasF16()) << 10
 	return b
 }
-
 func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) uint {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOptionals.Of((*Optionals)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOptionals(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsOptionals(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -183,12 +159,9 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[10]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Optionals)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOptionals(x))
 		out.F64(row, o[0], x.GetF1())
 		out.F32(row, o[1], x.GetF2())
@@ -203,17 +176,13 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 		out.U32(row, o[9], uint32(x.GetF16()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Optionals(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOptionals(e, tail, []*Optionals{m.(*Optionals)}, root)
 }
-
 func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
 	s := (*[10]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -253,23 +222,18 @@ func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
 		}
 	}
 }
-
 func gravenGet1Optionals(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOptionals(d, b, []*Optionals{m.(*Optionals)})
 }
-
 func gravenOneOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) *Optionals {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
 	xs := [1]*Optionals{wire.New[Optionals](d, &t.Key)}
 	gravenGetOptionals(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
 	xs := wire.Alloc[Optionals](d, &t.Key, b.N)
 	gravenGetOptionals(d, &b, xs)
 	d.Close()
@@ -282,11 +246,7 @@ var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb}
 func (*Repeateds) Γraven() *wire.Type {
 	return wire.Bind[Repeateds](&gravenTypeRepeateds, gravenPutRepeateds, gravenPut1Repeateds, gravenGet1Repeateds)
 }
-
 func gravenBitsRepeateds(x *Repeateds) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.GetF1()) != 0) << 0
 	b |= wire.Bit(len(x.GetF2()) != 0) << 1
 	b |= wire.Bit(len(x.GetF3()) != 0) << 2
@@ -301,12 +261,10 @@ func gravenBitsRepeateds(x *Repeateds) (b uint64) {
 	b |= wire.Bit(len(x.GetF18()) != 0) << 11
 	return b
 }
-
 func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) uint {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRepeateds.Of((*Repeateds)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRepeateds(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsRepeateds(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -314,12 +272,9 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[12]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[12]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Repeateds)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRepeateds(x))
 		tail = wire.Numbers(e, tail, x.GetF1())
 		out.End(row, o[0], tail-b.Tail)
@@ -351,17 +306,13 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Repeateds(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRepeateds(e, tail, []*Repeateds{m.(*Repeateds)}, root)
 }
-
 func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
 	s := (*[12]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -407,23 +358,18 @@ func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
 		}
 	}
 }
-
 func gravenGet1Repeateds(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRepeateds(d, b, []*Repeateds{m.(*Repeateds)})
 }
-
 func gravenOneRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) *Repeateds {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
 	xs := [1]*Repeateds{wire.New[Repeateds](d, &t.Key)}
 	gravenGetRepeateds(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
 	xs := wire.Alloc[Repeateds](d, &t.Key, b.N)
 	gravenGetRepeateds(d, &b, xs)
 	d.Close()
@@ -431,28 +377,18 @@ func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds
 }
 
 var gravenTypeMaps = wire.Type{Shape: 0x27c46021}
-
 var gravenMapMaps_1 wire.MapInfo
-
 var gravenMapMaps_2 wire.MapInfo
-
 var gravenMapMaps_3 wire.MapInfo
-
 var gravenMapMaps_4 wire.MapInfo
-
 var gravenMapMaps_5 wire.MapInfo
-
 var gravenMapMaps_6 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Maps) Γraven() *wire.Type {
 	return wire.Bind[Maps](&gravenTypeMaps, gravenPutMaps, gravenPut1Maps, gravenGet1Maps)
 }
-
 func gravenBitsMaps(x *Maps) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.GetF1()) != 0) << 0
 	b |= wire.Bit(len(x.GetF2()) != 0) << 1
 	b |= wire.Bit(len(x.GetF3()) != 0) << 2
@@ -461,12 +397,11 @@ func gravenBitsMaps(x *Maps) (b uint64) {
 	b |= wire.Bit(len(x.GetF6()) != 0) << 5
 	return b
 }
-
 func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	t := gravenTypeMaps.Of((*Maps)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMaps(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsMaps(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -474,12 +409,9 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Maps)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMaps(x))
 		tail = wire.StringMap(e, tail, &gravenMapMaps_1, t, 1, x.GetF1(), true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -495,17 +427,13 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Maps(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMaps(e, tail, []*Maps{m.(*Maps)}, root)
 }
-
 func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
 	s := (*[6]wire.Slot)(b.Slots)
 	t := gravenTypeMaps.Of((*Maps)(nil))
@@ -534,23 +462,18 @@ func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
 		}
 	}
 }
-
 func gravenGet1Maps(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMaps(d, b, []*Maps{m.(*Maps)})
 }
-
 func gravenOneMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) *Maps {
-	t := gravenTypeMaps.Of((*Maps)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
 	xs := [1]*Maps{wire.New[Maps](d, &t.Key)}
 	gravenGetMaps(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
-	t := gravenTypeMaps.Of((*Maps)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
 	xs := wire.Alloc[Maps](d, &t.Key, b.N)
 	gravenGetMaps(d, &b, xs)
 	d.Close()
@@ -563,16 +486,13 @@ var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2}
 func (*Empty) Γraven() *wire.Type {
 	return wire.Bind[Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
-
 func gravenBitsEmpty(x *Empty) (b uint64) {
 	return b
 }
-
 func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEmpty.Of((*Empty)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsEmpty(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -580,25 +500,19 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Empty)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Empty(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEmpty(e, tail, []*Empty{m.(*Empty)}, root)
 }
-
 func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
 	for i, x := range xs {
 		if b.Extra {
@@ -606,23 +520,18 @@ func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
 		}
 	}
 }
-
 func gravenGet1Empty(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty(d, b, []*Empty{m.(*Empty)})
 }
-
 func gravenOneEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
 	xs := [1]*Empty{wire.New[Empty](d, &t.Key)}
 	gravenGetEmpty(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
 	xs := wire.Alloc[Empty](d, &t.Key, b.N)
 	gravenGetEmpty(d, &b, xs)
 	d.Close()
@@ -635,23 +544,17 @@ var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0}
 func (*Node) Γraven() *wire.Type {
 	return wire.Bind[Node](&gravenTypeNode, gravenPutNode, gravenPut1Node, gravenGet1Node)
 }
-
 func gravenBitsNode(x *Node) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.GetName()) != 0) << 0
 	b |= wire.Bit(x.HasLeft()) << 1
 	b |= wire.Bit(x.HasRight()) << 2
 	b |= wire.Bit(len(x.GetChildren()) != 0) << 3
 	return b
 }
-
 func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
-	t := gravenTypeNode.Of((*Node)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNode.Of((*Node)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNode(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsNode(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -659,12 +562,9 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Node)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
@@ -682,17 +582,13 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Node(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNode(e, tail, []*Node{m.(*Node)}, root)
 }
-
 func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -712,23 +608,18 @@ func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
 		}
 	}
 }
-
 func gravenGet1Node(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode(d, b, []*Node{m.(*Node)})
 }
-
 func gravenOneNode(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node {
-	t := gravenTypeNode.Of((*Node)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
 	xs := [1]*Node{wire.New[Node](d, &t.Key)}
 	gravenGetNode(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
-	t := gravenTypeNode.Of((*Node)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
 	xs := wire.Alloc[Node](d, &t.Key, b.N)
 	gravenGetNode(d, &b, xs)
 	d.Close()
@@ -741,11 +632,7 @@ var gravenTypeChoice = wire.Type{Shape: 0xec2b941e}
 func (*Choice) Γraven() *wire.Type {
 	return wire.Bind[Choice](&gravenTypeChoice, gravenPutChoice, gravenPut1Choice, gravenGet1Choice)
 }
-
 func gravenBitsChoice(x *Choice) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.GetBefore()) != 0) << 0
 	b |= wire.Bit(x.HasFlag()) << 1
 	b |= wire.Bit(x.HasFlag() && x.GetFlag()) << 2
@@ -758,12 +645,10 @@ func gravenBitsChoice(x *Choice) (b uint64) {
 	b |= wire.Bit(len(x.GetAfter()) != 0) << 9
 	return b
 }
-
 func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeChoice.Of((*Choice)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsChoice(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsChoice(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -771,12 +656,9 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[9]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Choice)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsChoice(x))
 		tail = e.String(tail, x.GetBefore())
 		out.End(row, o[0], tail-b.Tail)
@@ -806,17 +688,13 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Choice(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutChoice(e, tail, []*Choice{m.(*Choice)}, root)
 }
-
 func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 	s := (*[9]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -849,23 +727,18 @@ func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 		}
 	}
 }
-
 func gravenGet1Choice(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetChoice(d, b, []*Choice{m.(*Choice)})
 }
-
 func gravenOneChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) *Choice {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
 	xs := [1]*Choice{wire.New[Choice](d, &t.Key)}
 	gravenGetChoice(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
 	xs := wire.Alloc[Choice](d, &t.Key, b.N)
 	gravenGetChoice(d, &b, xs)
 	d.Close()
@@ -878,11 +751,7 @@ var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1}
 func (*Narrow) Γraven() *wire.Type {
 	return wire.Bind[Narrow](&gravenTypeNarrow, gravenPutNarrow, gravenPut1Narrow, gravenGet1Narrow)
 }
-
 func gravenBitsNarrow(x *Narrow) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GetU8() != 0) << 0
 	b |= wire.Bit(x.GetI8() != 0) << 1
 	b |= wire.Bit(x.GetU16() != 0) << 2
@@ -893,12 +762,10 @@ func gravenBitsNarrow(x *Narrow) (b uint64) {
 	b |= wire.Bit(x.HasOpt()) << 7
 	return b
 }
-
 func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrow.Of((*Narrow)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrow(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsNarrow(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -906,12 +773,9 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[8]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Narrow)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrow(x))
 		e.Fail(wire.WideU(x.GetU8(), 8))
 		out.U8(row, o[0], uint8(x.GetU8()))
@@ -931,17 +795,13 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 		out.U8(row, o[7], uint8(x.GetOpt()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Narrow(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrow(e, tail, []*Narrow{m.(*Narrow)}, root)
 }
-
 func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
 	s := (*[8]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -963,23 +823,18 @@ func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
 		}
 	}
 }
-
 func gravenGet1Narrow(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrow(d, b, []*Narrow{m.(*Narrow)})
 }
-
 func gravenOneNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrow {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
 	xs := [1]*Narrow{wire.New[Narrow](d, &t.Key)}
 	gravenGetNarrow(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
 	xs := wire.Alloc[Narrow](d, &t.Key, b.N)
 	gravenGetNarrow(d, &b, xs)
 	d.Close()
@@ -987,28 +842,21 @@ func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
 }
 
 var gravenTypePoint = wire.Type{Shape: 0xc060f50c}
+var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
 	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
-
-var gravenZeroPoint Point
-
 func gravenBitsPoint(x *Point) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.GetX()) != 0) << 0
 	b |= wire.Bit(math.Float64bits(x.GetY()) != 0) << 1
 	return b
 }
-
 func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
-	t := gravenTypePoint.Of((*Point)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePoint.Of((*Point)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPoint(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsPoint(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -1016,28 +864,21 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Point)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.GetX())
 		out.F64(row, o[1], x.GetY())
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Point(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPoint(e, tail, []*Point{m.(*Point)}, root)
 }
-
 func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1049,11 +890,9 @@ func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 		}
 	}
 }
-
 func gravenGet1Point(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPoint(d, b, []*Point{m.(*Point)})
 }
-
 func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	if x == nil {
 		x = &gravenZeroPoint
@@ -1063,7 +902,6 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	out.PutF64(at+8, x.GetY())
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
-
 func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	x.SetX(p.F64(0))
 	x.SetY(p.F64(8))
@@ -1071,18 +909,13 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 }
 
 var gravenTypeTriangle = wire.Type{Shape: 0xf5207984}
+var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
 	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
-
-var gravenZeroTriangle Triangle
-
 func gravenBitsTriangle(x *Triangle) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasA()) << 0
 	b |= wire.Bit(x.HasB()) << 1
 	b |= wire.Bit(x.HasC()) << 2
@@ -1091,12 +924,10 @@ func gravenBitsTriangle(x *Triangle) (b uint64) {
 	b |= wire.Bit(x.GetLit()) << 5
 	return b
 }
-
 func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) uint {
-	t := gravenTypeTriangle.Of((*Triangle)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTriangle.Of((*Triangle)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTriangle(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsTriangle(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -1104,12 +935,9 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Triangle)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.GetA())
@@ -1124,17 +952,13 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		out.U8(row, o[3], uint8(x.GetTag()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTriangle(e, tail, []*Triangle{m.(*Triangle)}, root)
 }
-
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[5]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
@@ -1158,11 +982,9 @@ func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 		}
 	}
 }
-
 func gravenGet1Triangle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTriangle(d, b, []*Triangle{m.(*Triangle)})
 }
-
 func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	if x == nil {
 		x = &gravenZeroTriangle
@@ -1176,7 +998,6 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	out.PutBool(at+49, x.GetLit())
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
-
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
 	x.SetA(gravenUnpackPoint(d, p.At(0), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)))
 	x.SetB(gravenUnpackPoint(d, p.At(16), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)))
@@ -1187,29 +1008,23 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 }
 
 var gravenTypeMesh = wire.Type{Shape: 0xae749c4c}
-
 var gravenMapMesh_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
 	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
-
 func gravenBitsMesh(x *Mesh) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.HasOrigin()) << 0
 	b |= wire.Bit(len(x.GetTriangles()) != 0) << 1
 	b |= wire.Bit(len(x.GetNamed()) != 0) << 2
 	return b
 }
-
 func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	t := gravenTypeMesh.Of((*Mesh)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMesh(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsMesh(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -1217,12 +1032,9 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Mesh)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMesh(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.GetOrigin())
@@ -1233,17 +1045,13 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Mesh(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMesh(e, tail, []*Mesh{m.(*Mesh)}, root)
 }
-
 func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	s := (*[3]wire.Slot)(b.Slots)
 	t := gravenTypeMesh.Of((*Mesh)(nil))
@@ -1264,23 +1072,18 @@ func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 		}
 	}
 }
-
 func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
 }
-
 func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
 	gravenGetMesh(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
 	gravenGetMesh(d, &b, xs)
 	d.Close()
@@ -1293,11 +1096,7 @@ var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac}
 func (*Sparse) Γraven() *wire.Type {
 	return wire.Bind[Sparse](&gravenTypeSparse, gravenPutSparse, gravenPut1Sparse, gravenGet1Sparse)
 }
-
 func gravenBitsSparse(x *Sparse) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GetA() != 0) << 0
 	b |= wire.Bit(x.GetM() != 0) << 1
 	b |= wire.Bit(len(x.GetNear()) != 0) << 2
@@ -1307,12 +1106,10 @@ func gravenBitsSparse(x *Sparse) (b uint64) {
 	b |= wire.Bit(x.HasFarther()) << 6
 	return b
 }
-
 func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSparse.Of((*Sparse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSparse(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsSparse(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -1320,12 +1117,9 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Sparse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSparse(x))
 		out.U32(row, o[0], uint32(x.GetA()))
 		out.U64(row, o[1], uint64(x.GetM()))
@@ -1339,17 +1133,13 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 		}
 		out.End(row, o[5], tail-b.Tail)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Sparse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSparse(e, tail, []*Sparse{m.(*Sparse)}, root)
 }
-
 func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 	s := (*[6]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1367,23 +1157,18 @@ func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 		}
 	}
 }
-
 func gravenGet1Sparse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSparse(d, b, []*Sparse{m.(*Sparse)})
 }
-
 func gravenOneSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) *Sparse {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
 	xs := [1]*Sparse{wire.New[Sparse](d, &t.Key)}
 	gravenGetSparse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
 	xs := wire.Alloc[Sparse](d, &t.Key, b.N)
 	gravenGetSparse(d, &b, xs)
 	d.Close()
@@ -1396,11 +1181,7 @@ var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa}
 func (*Wide) Γraven() *wire.Type {
 	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
-
 func gravenBitsWide(x *Wide) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GetF1() != 0) << 0
 	b |= wire.Bit(x.GetF2() != 0) << 1
 	b |= wire.Bit(x.GetF3() != 0) << 2
@@ -1418,12 +1199,10 @@ func gravenBitsWide(x *Wide) (b uint64) {
 	b |= wire.Bit(len(x.GetKids()) != 0) << 14
 	return b
 }
-
 func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWide.Of((*Wide)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide(x), x != nil && (wire.HasUnknown(x))) {
+		if x != nil && u.Add(e, gravenBitsWide(x), wire.HasUnknown(x)) {
 			break
 		}
 	}
@@ -1431,12 +1210,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[15]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[15]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Wide)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWide(x))
 		out.U64(row, o[0], uint64(x.GetF1()))
 		out.U64(row, o[1], uint64(x.GetF2()))
@@ -1465,17 +1241,13 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Wide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWide(e, tail, []*Wide{m.(*Wide)}, root)
 }
-
 func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 	s := (*[15]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1504,23 +1276,18 @@ func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 		}
 	}
 }
-
 func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
-
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
 	gravenGetWide(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := wire.Alloc[Wide](d, &t.Key, b.N)
 	gravenGetWide(d, &b, xs)
 	d.Close()

@@ -22,21 +22,15 @@ var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40}
 func (*Nothing) Γraven() *wire.Type {
 	return wire.Bind[Nothing](&gravenTypeNothing, gravenPutNothing, gravenPut1Nothing, gravenGet1Nothing)
 }
-
 func gravenBitsNothing(x *Nothing) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	b |= wire.Bit(x.B != 0) << 1
 	return b
 }
-
 func gravenPutNothing(e *wire.Encoder, tail uint, xs []*Nothing, root bool) uint {
-	t := gravenTypeNothing.Of((*Nothing)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNothing.Of((*Nothing)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNothing(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNothing(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -44,29 +38,22 @@ func gravenPutNothing(e *wire.Encoder, tail uint, xs []*Nothing, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Nothing)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNothing(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.B))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Nothing(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNothing(e, tail, []*Nothing{m.(*Nothing)}, root)
 }
-
 func gravenGetNothing(d *wire.Decoder, b *wire.Rows, xs []*Nothing) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -78,23 +65,18 @@ func gravenGetNothing(d *wire.Decoder, b *wire.Rows, xs []*Nothing) {
 		}
 	}
 }
-
 func gravenGet1Nothing(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNothing(d, b, []*Nothing{m.(*Nothing)})
 }
-
 func gravenOneNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) *Nothing {
-	t := gravenTypeNothing.Of((*Nothing)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
 	xs := [1]*Nothing{wire.New[Nothing](d, &t.Key)}
 	gravenGetNothing(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Nothing {
-	t := gravenTypeNothing.Of((*Nothing)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
 	xs := wire.Alloc[Nothing](d, &t.Key, b.N)
 	gravenGetNothing(d, &b, xs)
 	d.Close()
@@ -107,11 +89,7 @@ var gravenTypeAdded = wire.Type{Shape: 0x21e730c4}
 func (*Added) Γraven() *wire.Type {
 	return wire.Bind[Added](&gravenTypeAdded, gravenPutAdded, gravenPut1Added, gravenGet1Added)
 }
-
 func gravenBitsAdded(x *Added) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	b |= wire.Bit(len(x.B) != 0) << 1
 	b |= wire.Bit(x.C) << 2
@@ -120,12 +98,10 @@ func gravenBitsAdded(x *Added) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.E) != 0) << 5
 	return b
 }
-
 func gravenPutAdded(e *wire.Encoder, tail uint, xs []*Added, root bool) uint {
-	t := gravenTypeAdded.Of((*Added)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAdded.Of((*Added)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -133,12 +109,9 @@ func gravenPutAdded(e *wire.Encoder, tail uint, xs []*Added, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Added)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAdded(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -148,17 +121,13 @@ func gravenPutAdded(e *wire.Encoder, tail uint, xs []*Added, root bool) uint {
 		out.F64(row, o[4], x.E)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Added(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAdded(e, tail, []*Added{m.(*Added)}, root)
 }
-
 func gravenGetAdded(d *wire.Decoder, b *wire.Rows, xs []*Added) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -173,23 +142,18 @@ func gravenGetAdded(d *wire.Decoder, b *wire.Rows, xs []*Added) {
 		}
 	}
 }
-
 func gravenGet1Added(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAdded(d, b, []*Added{m.(*Added)})
 }
-
 func gravenOneAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *Added {
-	t := gravenTypeAdded.Of((*Added)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAdded.Open((*Added)(nil), d, r, s)
 	xs := [1]*Added{wire.New[Added](d, &t.Key)}
 	gravenGetAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Added {
-	t := gravenTypeAdded.Of((*Added)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAdded.Open((*Added)(nil), d, r, s)
 	xs := wire.Alloc[Added](d, &t.Key, b.N)
 	gravenGetAdded(d, &b, xs)
 	d.Close()
@@ -197,18 +161,13 @@ func gravenListAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Added {
 }
 
 var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da}
-
 var gravenMapAddedLarge_2 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AddedLarge) Γraven() *wire.Type {
 	return wire.Bind[AddedLarge](&gravenTypeAddedLarge, gravenPutAddedLarge, gravenPut1AddedLarge, gravenGet1AddedLarge)
 }
-
 func gravenBitsAddedLarge(x *AddedLarge) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	b |= wire.Bit(len(x.C) != 0) << 1
 	b |= wire.Bit(len(x.B) != 0) << 2
@@ -220,12 +179,11 @@ func gravenBitsAddedLarge(x *AddedLarge) (b uint64) {
 	b |= wire.Bit(len(x.I) != 0) << 8
 	return b
 }
-
 func gravenPutAddedLarge(e *wire.Encoder, tail uint, xs []*AddedLarge, root bool) uint {
 	t := gravenTypeAddedLarge.Of((*AddedLarge)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAddedLarge(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAddedLarge(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -233,12 +191,9 @@ func gravenPutAddedLarge(e *wire.Encoder, tail uint, xs []*AddedLarge, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[9]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(AddedLarge)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAddedLarge(x))
 		tail = wire.Strings(e, tail, x.A, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -265,17 +220,13 @@ func gravenPutAddedLarge(e *wire.Encoder, tail uint, xs []*AddedLarge, root bool
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1AddedLarge(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAddedLarge(e, tail, []*AddedLarge{m.(*AddedLarge)}, root)
 }
-
 func gravenGetAddedLarge(d *wire.Decoder, b *wire.Rows, xs []*AddedLarge) {
 	s := (*[9]wire.Slot)(b.Slots)
 	t := gravenTypeAddedLarge.Of((*AddedLarge)(nil))
@@ -312,23 +263,18 @@ func gravenGetAddedLarge(d *wire.Decoder, b *wire.Rows, xs []*AddedLarge) {
 		}
 	}
 }
-
 func gravenGet1AddedLarge(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAddedLarge(d, b, []*AddedLarge{m.(*AddedLarge)})
 }
-
 func gravenOneAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) *AddedLarge {
-	t := gravenTypeAddedLarge.Of((*AddedLarge)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAddedLarge.Open((*AddedLarge)(nil), d, r, s)
 	xs := [1]*AddedLarge{wire.New[AddedLarge](d, &t.Key)}
 	gravenGetAddedLarge(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AddedLarge {
-	t := gravenTypeAddedLarge.Of((*AddedLarge)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAddedLarge.Open((*AddedLarge)(nil), d, r, s)
 	xs := wire.Alloc[AddedLarge](d, &t.Key, b.N)
 	gravenGetAddedLarge(d, &b, xs)
 	d.Close()
@@ -341,20 +287,14 @@ var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0}
 func (*Deleted) Γraven() *wire.Type {
 	return wire.Bind[Deleted](&gravenTypeDeleted, gravenPutDeleted, gravenPut1Deleted, gravenGet1Deleted)
 }
-
 func gravenBitsDeleted(x *Deleted) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.B != 0) << 0
 	return b
 }
-
 func gravenPutDeleted(e *wire.Encoder, tail uint, xs []*Deleted, root bool) uint {
-	t := gravenTypeDeleted.Of((*Deleted)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeDeleted.Of((*Deleted)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsDeleted(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsDeleted(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -362,27 +302,20 @@ func gravenPutDeleted(e *wire.Encoder, tail uint, xs []*Deleted, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Deleted)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsDeleted(x))
 		out.U64(row, o[0], uint64(x.B))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Deleted(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutDeleted(e, tail, []*Deleted{m.(*Deleted)}, root)
 }
-
 func gravenGetDeleted(d *wire.Decoder, b *wire.Rows, xs []*Deleted) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -393,23 +326,18 @@ func gravenGetDeleted(d *wire.Decoder, b *wire.Rows, xs []*Deleted) {
 		}
 	}
 }
-
 func gravenGet1Deleted(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDeleted(d, b, []*Deleted{m.(*Deleted)})
 }
-
 func gravenOneDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) *Deleted {
-	t := gravenTypeDeleted.Of((*Deleted)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDeleted.Open((*Deleted)(nil), d, r, s)
 	xs := [1]*Deleted{wire.New[Deleted](d, &t.Key)}
 	gravenGetDeleted(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Deleted {
-	t := gravenTypeDeleted.Of((*Deleted)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDeleted.Open((*Deleted)(nil), d, r, s)
 	xs := wire.Alloc[Deleted](d, &t.Key, b.N)
 	gravenGetDeleted(d, &b, xs)
 	d.Close()
@@ -422,21 +350,15 @@ var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b}
 func (*Renamed) Γraven() *wire.Type {
 	return wire.Bind[Renamed](&gravenTypeRenamed, gravenPutRenamed, gravenPut1Renamed, gravenGet1Renamed)
 }
-
 func gravenBitsRenamed(x *Renamed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Z) != 0) << 0
 	b |= wire.Bit(x.Y != 0) << 1
 	return b
 }
-
 func gravenPutRenamed(e *wire.Encoder, tail uint, xs []*Renamed, root bool) uint {
-	t := gravenTypeRenamed.Of((*Renamed)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRenamed.Of((*Renamed)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRenamed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRenamed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -444,29 +366,22 @@ func gravenPutRenamed(e *wire.Encoder, tail uint, xs []*Renamed, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Renamed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRenamed(x))
 		tail = e.String(tail, x.Z)
 		out.End(row, o[0], tail-b.Tail)
 		out.U64(row, o[1], uint64(x.Y))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Renamed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRenamed(e, tail, []*Renamed{m.(*Renamed)}, root)
 }
-
 func gravenGetRenamed(d *wire.Decoder, b *wire.Rows, xs []*Renamed) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -478,23 +393,18 @@ func gravenGetRenamed(d *wire.Decoder, b *wire.Rows, xs []*Renamed) {
 		}
 	}
 }
-
 func gravenGet1Renamed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRenamed(d, b, []*Renamed{m.(*Renamed)})
 }
-
 func gravenOneRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) *Renamed {
-	t := gravenTypeRenamed.Of((*Renamed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRenamed.Open((*Renamed)(nil), d, r, s)
 	xs := [1]*Renamed{wire.New[Renamed](d, &t.Key)}
 	gravenGetRenamed(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Renamed {
-	t := gravenTypeRenamed.Of((*Renamed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRenamed.Open((*Renamed)(nil), d, r, s)
 	xs := wire.Alloc[Renamed](d, &t.Key, b.N)
 	gravenGetRenamed(d, &b, xs)
 	d.Close()
@@ -507,23 +417,17 @@ var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c}
 func (*DeepAdded) Γraven() *wire.Type {
 	return wire.Bind[DeepAdded](&gravenTypeDeepAdded, gravenPutDeepAdded, gravenPut1DeepAdded, gravenGet1DeepAdded)
 }
-
 func gravenBitsDeepAdded(x *DeepAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Down != nil) << 0
 	b |= wire.Bit(len(x.Name) != 0) << 1
 	b |= wire.Bit(len(x.Extra) != 0) << 2
 	b |= wire.Bit(len(x.More) != 0) << 3
 	return b
 }
-
 func gravenPutDeepAdded(e *wire.Encoder, tail uint, xs []*DeepAdded, root bool) uint {
-	t := gravenTypeDeepAdded.Of((*DeepAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeDeepAdded.Of((*DeepAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsDeepAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsDeepAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -531,12 +435,9 @@ func gravenPutDeepAdded(e *wire.Encoder, tail uint, xs []*DeepAdded, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(DeepAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsDeepAdded(x))
 		if v := x.Down; v != nil {
 			tail = gravenPutDeepAdded(e, tail, []*DeepAdded{v}, false)
@@ -550,17 +451,13 @@ func gravenPutDeepAdded(e *wire.Encoder, tail uint, xs []*DeepAdded, root bool) 
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1DeepAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutDeepAdded(e, tail, []*DeepAdded{m.(*DeepAdded)}, root)
 }
-
 func gravenGetDeepAdded(d *wire.Decoder, b *wire.Rows, xs []*DeepAdded) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -578,23 +475,18 @@ func gravenGetDeepAdded(d *wire.Decoder, b *wire.Rows, xs []*DeepAdded) {
 		}
 	}
 }
-
 func gravenGet1DeepAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDeepAdded(d, b, []*DeepAdded{m.(*DeepAdded)})
 }
-
 func gravenOneDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *DeepAdded {
-	t := gravenTypeDeepAdded.Of((*DeepAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDeepAdded.Open((*DeepAdded)(nil), d, r, s)
 	xs := [1]*DeepAdded{wire.New[DeepAdded](d, &t.Key)}
 	gravenGetDeepAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DeepAdded {
-	t := gravenTypeDeepAdded.Of((*DeepAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDeepAdded.Open((*DeepAdded)(nil), d, r, s)
 	xs := wire.Alloc[DeepAdded](d, &t.Key, b.N)
 	gravenGetDeepAdded(d, &b, xs)
 	d.Close()
@@ -602,22 +494,15 @@ func gravenListDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DeepAdded
 }
 
 var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba}
-
 var gravenKeyMemberAdded_A wire.Key
-
 var gravenKeyMemberAdded_B wire.Key
-
 var gravenKeyMemberAdded_C wire.Key
 
 // Γraven is for the runtime.
 func (*MemberAdded) Γraven() *wire.Type {
 	return wire.Bind[MemberAdded](&gravenTypeMemberAdded, gravenPutMemberAdded, gravenPut1MemberAdded, gravenGet1MemberAdded)
 }
-
 func gravenBitsMemberAdded(x *MemberAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.X.(type) {
 	case *MemberAdded_A:
 		b |= wire.Bit(v != nil) << 0
@@ -628,12 +513,10 @@ func gravenBitsMemberAdded(x *MemberAdded) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutMemberAdded(e *wire.Encoder, tail uint, xs []*MemberAdded, root bool) uint {
-	t := gravenTypeMemberAdded.Of((*MemberAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMemberAdded.Of((*MemberAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMemberAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMemberAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -641,12 +524,9 @@ func gravenPutMemberAdded(e *wire.Encoder, tail uint, xs []*MemberAdded, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MemberAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMemberAdded(x))
 		if v, _ := x.X.(*MemberAdded_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -661,17 +541,13 @@ func gravenPutMemberAdded(e *wire.Encoder, tail uint, xs []*MemberAdded, root bo
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MemberAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMemberAdded(e, tail, []*MemberAdded{m.(*MemberAdded)}, root)
 }
-
 func gravenGetMemberAdded(d *wire.Decoder, b *wire.Rows, xs []*MemberAdded) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -696,23 +572,18 @@ func gravenGetMemberAdded(d *wire.Decoder, b *wire.Rows, xs []*MemberAdded) {
 		}
 	}
 }
-
 func gravenGet1MemberAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMemberAdded(d, b, []*MemberAdded{m.(*MemberAdded)})
 }
-
 func gravenOneMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *MemberAdded {
-	t := gravenTypeMemberAdded.Of((*MemberAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMemberAdded.Open((*MemberAdded)(nil), d, r, s)
 	xs := [1]*MemberAdded{wire.New[MemberAdded](d, &t.Key)}
 	gravenGetMemberAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MemberAdded {
-	t := gravenTypeMemberAdded.Of((*MemberAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMemberAdded.Open((*MemberAdded)(nil), d, r, s)
 	xs := wire.Alloc[MemberAdded](d, &t.Key, b.N)
 	gravenGetMemberAdded(d, &b, xs)
 	d.Close()
@@ -725,20 +596,14 @@ var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e}
 func (*Widened) Γraven() *wire.Type {
 	return wire.Bind[Widened](&gravenTypeWidened, gravenPutWidened, gravenPut1Widened, gravenGet1Widened)
 }
-
 func gravenBitsWidened(x *Widened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutWidened(e *wire.Encoder, tail uint, xs []*Widened, root bool) uint {
-	t := gravenTypeWidened.Of((*Widened)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWidened.Of((*Widened)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -746,27 +611,20 @@ func gravenPutWidened(e *wire.Encoder, tail uint, xs []*Widened, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Widened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWidened(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Widened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWidened(e, tail, []*Widened{m.(*Widened)}, root)
 }
-
 func gravenGetWidened(d *wire.Decoder, b *wire.Rows, xs []*Widened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -777,23 +635,18 @@ func gravenGetWidened(d *wire.Decoder, b *wire.Rows, xs []*Widened) {
 		}
 	}
 }
-
 func gravenGet1Widened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWidened(d, b, []*Widened{m.(*Widened)})
 }
-
 func gravenOneWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *Widened {
-	t := gravenTypeWidened.Of((*Widened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWidened.Open((*Widened)(nil), d, r, s)
 	xs := [1]*Widened{wire.New[Widened](d, &t.Key)}
 	gravenGetWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Widened {
-	t := gravenTypeWidened.Of((*Widened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWidened.Open((*Widened)(nil), d, r, s)
 	xs := wire.Alloc[Widened](d, &t.Key, b.N)
 	gravenGetWidened(d, &b, xs)
 	d.Close()
@@ -806,20 +659,14 @@ var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e}
 func (*WidenedUnsigned) Γraven() *wire.Type {
 	return wire.Bind[WidenedUnsigned](&gravenTypeWidenedUnsigned, gravenPutWidenedUnsigned, gravenPut1WidenedUnsigned, gravenGet1WidenedUnsigned)
 }
-
 func gravenBitsWidenedUnsigned(x *WidenedUnsigned) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutWidenedUnsigned(e *wire.Encoder, tail uint, xs []*WidenedUnsigned, root bool) uint {
-	t := gravenTypeWidenedUnsigned.Of((*WidenedUnsigned)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWidenedUnsigned.Of((*WidenedUnsigned)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWidenedUnsigned(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWidenedUnsigned(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -827,27 +674,20 @@ func gravenPutWidenedUnsigned(e *wire.Encoder, tail uint, xs []*WidenedUnsigned,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(WidenedUnsigned)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWidenedUnsigned(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1WidenedUnsigned(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWidenedUnsigned(e, tail, []*WidenedUnsigned{m.(*WidenedUnsigned)}, root)
 }
-
 func gravenGetWidenedUnsigned(d *wire.Decoder, b *wire.Rows, xs []*WidenedUnsigned) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -858,23 +698,18 @@ func gravenGetWidenedUnsigned(d *wire.Decoder, b *wire.Rows, xs []*WidenedUnsign
 		}
 	}
 }
-
 func gravenGet1WidenedUnsigned(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWidenedUnsigned(d, b, []*WidenedUnsigned{m.(*WidenedUnsigned)})
 }
-
 func gravenOneWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) *WidenedUnsigned {
-	t := gravenTypeWidenedUnsigned.Of((*WidenedUnsigned)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWidenedUnsigned.Open((*WidenedUnsigned)(nil), d, r, s)
 	xs := [1]*WidenedUnsigned{wire.New[WidenedUnsigned](d, &t.Key)}
 	gravenGetWidenedUnsigned(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) []*WidenedUnsigned {
-	t := gravenTypeWidenedUnsigned.Of((*WidenedUnsigned)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWidenedUnsigned.Open((*WidenedUnsigned)(nil), d, r, s)
 	xs := wire.Alloc[WidenedUnsigned](d, &t.Key, b.N)
 	gravenGetWidenedUnsigned(d, &b, xs)
 	d.Close()
@@ -887,20 +722,14 @@ var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b}
 func (*Narrowed) Γraven() *wire.Type {
 	return wire.Bind[Narrowed](&gravenTypeNarrowed, gravenPutNarrowed, gravenPut1Narrowed, gravenGet1Narrowed)
 }
-
 func gravenBitsNarrowed(x *Narrowed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutNarrowed(e *wire.Encoder, tail uint, xs []*Narrowed, root bool) uint {
-	t := gravenTypeNarrowed.Of((*Narrowed)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrowed.Of((*Narrowed)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrowed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrowed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -908,27 +737,20 @@ func gravenPutNarrowed(e *wire.Encoder, tail uint, xs []*Narrowed, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Narrowed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrowed(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Narrowed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrowed(e, tail, []*Narrowed{m.(*Narrowed)}, root)
 }
-
 func gravenGetNarrowed(d *wire.Decoder, b *wire.Rows, xs []*Narrowed) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -939,23 +761,18 @@ func gravenGetNarrowed(d *wire.Decoder, b *wire.Rows, xs []*Narrowed) {
 		}
 	}
 }
-
 func gravenGet1Narrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowed(d, b, []*Narrowed{m.(*Narrowed)})
 }
-
 func gravenOneNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrowed {
-	t := gravenTypeNarrowed.Of((*Narrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowed.Open((*Narrowed)(nil), d, r, s)
 	xs := [1]*Narrowed{wire.New[Narrowed](d, &t.Key)}
 	gravenGetNarrowed(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrowed {
-	t := gravenTypeNarrowed.Of((*Narrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowed.Open((*Narrowed)(nil), d, r, s)
 	xs := wire.Alloc[Narrowed](d, &t.Key, b.N)
 	gravenGetNarrowed(d, &b, xs)
 	d.Close()
@@ -968,20 +785,14 @@ var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b}
 func (*ZigzagToPlain) Γraven() *wire.Type {
 	return wire.Bind[ZigzagToPlain](&gravenTypeZigzagToPlain, gravenPutZigzagToPlain, gravenPut1ZigzagToPlain, gravenGet1ZigzagToPlain)
 }
-
 func gravenBitsZigzagToPlain(x *ZigzagToPlain) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutZigzagToPlain(e *wire.Encoder, tail uint, xs []*ZigzagToPlain, root bool) uint {
-	t := gravenTypeZigzagToPlain.Of((*ZigzagToPlain)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeZigzagToPlain.Of((*ZigzagToPlain)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsZigzagToPlain(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsZigzagToPlain(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -989,27 +800,20 @@ func gravenPutZigzagToPlain(e *wire.Encoder, tail uint, xs []*ZigzagToPlain, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ZigzagToPlain)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsZigzagToPlain(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ZigzagToPlain(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutZigzagToPlain(e, tail, []*ZigzagToPlain{m.(*ZigzagToPlain)}, root)
 }
-
 func gravenGetZigzagToPlain(d *wire.Decoder, b *wire.Rows, xs []*ZigzagToPlain) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1020,23 +824,18 @@ func gravenGetZigzagToPlain(d *wire.Decoder, b *wire.Rows, xs []*ZigzagToPlain) 
 		}
 	}
 }
-
 func gravenGet1ZigzagToPlain(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetZigzagToPlain(d, b, []*ZigzagToPlain{m.(*ZigzagToPlain)})
 }
-
 func gravenOneZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) *ZigzagToPlain {
-	t := gravenTypeZigzagToPlain.Of((*ZigzagToPlain)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeZigzagToPlain.Open((*ZigzagToPlain)(nil), d, r, s)
 	xs := [1]*ZigzagToPlain{wire.New[ZigzagToPlain](d, &t.Key)}
 	gravenGetZigzagToPlain(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ZigzagToPlain {
-	t := gravenTypeZigzagToPlain.Of((*ZigzagToPlain)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeZigzagToPlain.Open((*ZigzagToPlain)(nil), d, r, s)
 	xs := wire.Alloc[ZigzagToPlain](d, &t.Key, b.N)
 	gravenGetZigzagToPlain(d, &b, xs)
 	d.Close()
@@ -1049,20 +848,14 @@ var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e}
 func (*VarintToFixed) Γraven() *wire.Type {
 	return wire.Bind[VarintToFixed](&gravenTypeVarintToFixed, gravenPutVarintToFixed, gravenPut1VarintToFixed, gravenGet1VarintToFixed)
 }
-
 func gravenBitsVarintToFixed(x *VarintToFixed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutVarintToFixed(e *wire.Encoder, tail uint, xs []*VarintToFixed, root bool) uint {
-	t := gravenTypeVarintToFixed.Of((*VarintToFixed)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVarintToFixed.Of((*VarintToFixed)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVarintToFixed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVarintToFixed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1070,27 +863,20 @@ func gravenPutVarintToFixed(e *wire.Encoder, tail uint, xs []*VarintToFixed, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(VarintToFixed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVarintToFixed(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1VarintToFixed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVarintToFixed(e, tail, []*VarintToFixed{m.(*VarintToFixed)}, root)
 }
-
 func gravenGetVarintToFixed(d *wire.Decoder, b *wire.Rows, xs []*VarintToFixed) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1101,23 +887,18 @@ func gravenGetVarintToFixed(d *wire.Decoder, b *wire.Rows, xs []*VarintToFixed) 
 		}
 	}
 }
-
 func gravenGet1VarintToFixed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVarintToFixed(d, b, []*VarintToFixed{m.(*VarintToFixed)})
 }
-
 func gravenOneVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) *VarintToFixed {
-	t := gravenTypeVarintToFixed.Of((*VarintToFixed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeVarintToFixed.Open((*VarintToFixed)(nil), d, r, s)
 	xs := [1]*VarintToFixed{wire.New[VarintToFixed](d, &t.Key)}
 	gravenGetVarintToFixed(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*VarintToFixed {
-	t := gravenTypeVarintToFixed.Of((*VarintToFixed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeVarintToFixed.Open((*VarintToFixed)(nil), d, r, s)
 	xs := wire.Alloc[VarintToFixed](d, &t.Key, b.N)
 	gravenGetVarintToFixed(d, &b, xs)
 	d.Close()
@@ -1130,20 +911,14 @@ var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b}
 func (*SignFlipped) Γraven() *wire.Type {
 	return wire.Bind[SignFlipped](&gravenTypeSignFlipped, gravenPutSignFlipped, gravenPut1SignFlipped, gravenGet1SignFlipped)
 }
-
 func gravenBitsSignFlipped(x *SignFlipped) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutSignFlipped(e *wire.Encoder, tail uint, xs []*SignFlipped, root bool) uint {
-	t := gravenTypeSignFlipped.Of((*SignFlipped)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSignFlipped.Of((*SignFlipped)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSignFlipped(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSignFlipped(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1151,27 +926,20 @@ func gravenPutSignFlipped(e *wire.Encoder, tail uint, xs []*SignFlipped, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(SignFlipped)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSignFlipped(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1SignFlipped(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSignFlipped(e, tail, []*SignFlipped{m.(*SignFlipped)}, root)
 }
-
 func gravenGetSignFlipped(d *wire.Decoder, b *wire.Rows, xs []*SignFlipped) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1182,23 +950,18 @@ func gravenGetSignFlipped(d *wire.Decoder, b *wire.Rows, xs []*SignFlipped) {
 		}
 	}
 }
-
 func gravenGet1SignFlipped(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSignFlipped(d, b, []*SignFlipped{m.(*SignFlipped)})
 }
-
 func gravenOneSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) *SignFlipped {
-	t := gravenTypeSignFlipped.Of((*SignFlipped)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSignFlipped.Open((*SignFlipped)(nil), d, r, s)
 	xs := [1]*SignFlipped{wire.New[SignFlipped](d, &t.Key)}
 	gravenGetSignFlipped(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignFlipped {
-	t := gravenTypeSignFlipped.Of((*SignFlipped)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSignFlipped.Open((*SignFlipped)(nil), d, r, s)
 	xs := wire.Alloc[SignFlipped](d, &t.Key, b.N)
 	gravenGetSignFlipped(d, &b, xs)
 	d.Close()
@@ -1211,20 +974,14 @@ var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e}
 func (*SignWidened) Γraven() *wire.Type {
 	return wire.Bind[SignWidened](&gravenTypeSignWidened, gravenPutSignWidened, gravenPut1SignWidened, gravenGet1SignWidened)
 }
-
 func gravenBitsSignWidened(x *SignWidened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutSignWidened(e *wire.Encoder, tail uint, xs []*SignWidened, root bool) uint {
-	t := gravenTypeSignWidened.Of((*SignWidened)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSignWidened.Of((*SignWidened)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSignWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSignWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1232,27 +989,20 @@ func gravenPutSignWidened(e *wire.Encoder, tail uint, xs []*SignWidened, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(SignWidened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSignWidened(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1SignWidened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSignWidened(e, tail, []*SignWidened{m.(*SignWidened)}, root)
 }
-
 func gravenGetSignWidened(d *wire.Decoder, b *wire.Rows, xs []*SignWidened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1263,23 +1013,18 @@ func gravenGetSignWidened(d *wire.Decoder, b *wire.Rows, xs []*SignWidened) {
 		}
 	}
 }
-
 func gravenGet1SignWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSignWidened(d, b, []*SignWidened{m.(*SignWidened)})
 }
-
 func gravenOneSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *SignWidened {
-	t := gravenTypeSignWidened.Of((*SignWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSignWidened.Open((*SignWidened)(nil), d, r, s)
 	xs := [1]*SignWidened{wire.New[SignWidened](d, &t.Key)}
 	gravenGetSignWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignWidened {
-	t := gravenTypeSignWidened.Of((*SignWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSignWidened.Open((*SignWidened)(nil), d, r, s)
 	xs := wire.Alloc[SignWidened](d, &t.Key, b.N)
 	gravenGetSignWidened(d, &b, xs)
 	d.Close()
@@ -1292,20 +1037,14 @@ var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e}
 func (*BoolToNumber) Γraven() *wire.Type {
 	return wire.Bind[BoolToNumber](&gravenTypeBoolToNumber, gravenPutBoolToNumber, gravenPut1BoolToNumber, gravenGet1BoolToNumber)
 }
-
 func gravenBitsBoolToNumber(x *BoolToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutBoolToNumber(e *wire.Encoder, tail uint, xs []*BoolToNumber, root bool) uint {
-	t := gravenTypeBoolToNumber.Of((*BoolToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBoolToNumber.Of((*BoolToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBoolToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBoolToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1313,27 +1052,20 @@ func gravenPutBoolToNumber(e *wire.Encoder, tail uint, xs []*BoolToNumber, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(BoolToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBoolToNumber(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BoolToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBoolToNumber(e, tail, []*BoolToNumber{m.(*BoolToNumber)}, root)
 }
-
 func gravenGetBoolToNumber(d *wire.Decoder, b *wire.Rows, xs []*BoolToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1344,23 +1076,18 @@ func gravenGetBoolToNumber(d *wire.Decoder, b *wire.Rows, xs []*BoolToNumber) {
 		}
 	}
 }
-
 func gravenGet1BoolToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBoolToNumber(d, b, []*BoolToNumber{m.(*BoolToNumber)})
 }
-
 func gravenOneBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *BoolToNumber {
-	t := gravenTypeBoolToNumber.Of((*BoolToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBoolToNumber.Open((*BoolToNumber)(nil), d, r, s)
 	xs := [1]*BoolToNumber{wire.New[BoolToNumber](d, &t.Key)}
 	gravenGetBoolToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BoolToNumber {
-	t := gravenTypeBoolToNumber.Of((*BoolToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBoolToNumber.Open((*BoolToNumber)(nil), d, r, s)
 	xs := wire.Alloc[BoolToNumber](d, &t.Key, b.N)
 	gravenGetBoolToNumber(d, &b, xs)
 	d.Close()
@@ -1373,21 +1100,15 @@ var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5}
 func (*NumberToBool) Γraven() *wire.Type {
 	return wire.Bind[NumberToBool](&gravenTypeNumberToBool, gravenPutNumberToBool, gravenPut1NumberToBool, gravenGet1NumberToBool)
 }
-
 func gravenBitsNumberToBool(x *NumberToBool) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A) << 0
 	b |= wire.Bit(x.A) << 1
 	return b
 }
-
 func gravenPutNumberToBool(e *wire.Encoder, tail uint, xs []*NumberToBool, root bool) uint {
-	t := gravenTypeNumberToBool.Of((*NumberToBool)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNumberToBool.Of((*NumberToBool)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNumberToBool(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNumberToBool(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1395,25 +1116,19 @@ func gravenPutNumberToBool(e *wire.Encoder, tail uint, xs []*NumberToBool, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NumberToBool)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNumberToBool(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NumberToBool(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNumberToBool(e, tail, []*NumberToBool{m.(*NumberToBool)}, root)
 }
-
 func gravenGetNumberToBool(d *wire.Decoder, b *wire.Rows, xs []*NumberToBool) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1424,23 +1139,18 @@ func gravenGetNumberToBool(d *wire.Decoder, b *wire.Rows, xs []*NumberToBool) {
 		}
 	}
 }
-
 func gravenGet1NumberToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToBool(d, b, []*NumberToBool{m.(*NumberToBool)})
 }
-
 func gravenOneNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToBool {
-	t := gravenTypeNumberToBool.Of((*NumberToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToBool.Open((*NumberToBool)(nil), d, r, s)
 	xs := [1]*NumberToBool{wire.New[NumberToBool](d, &t.Key)}
 	gravenGetNumberToBool(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToBool {
-	t := gravenTypeNumberToBool.Of((*NumberToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToBool.Open((*NumberToBool)(nil), d, r, s)
 	xs := wire.Alloc[NumberToBool](d, &t.Key, b.N)
 	gravenGetNumberToBool(d, &b, xs)
 	d.Close()
@@ -1453,20 +1163,14 @@ var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b}
 func (*EnumToNumber) Γraven() *wire.Type {
 	return wire.Bind[EnumToNumber](&gravenTypeEnumToNumber, gravenPutEnumToNumber, gravenPut1EnumToNumber, gravenGet1EnumToNumber)
 }
-
 func gravenBitsEnumToNumber(x *EnumToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutEnumToNumber(e *wire.Encoder, tail uint, xs []*EnumToNumber, root bool) uint {
-	t := gravenTypeEnumToNumber.Of((*EnumToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEnumToNumber.Of((*EnumToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEnumToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEnumToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1474,27 +1178,20 @@ func gravenPutEnumToNumber(e *wire.Encoder, tail uint, xs []*EnumToNumber, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EnumToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EnumToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEnumToNumber(e, tail, []*EnumToNumber{m.(*EnumToNumber)}, root)
 }
-
 func gravenGetEnumToNumber(d *wire.Decoder, b *wire.Rows, xs []*EnumToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1505,23 +1202,18 @@ func gravenGetEnumToNumber(d *wire.Decoder, b *wire.Rows, xs []*EnumToNumber) {
 		}
 	}
 }
-
 func gravenGet1EnumToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumToNumber(d, b, []*EnumToNumber{m.(*EnumToNumber)})
 }
-
 func gravenOneEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumToNumber {
-	t := gravenTypeEnumToNumber.Of((*EnumToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumToNumber.Open((*EnumToNumber)(nil), d, r, s)
 	xs := [1]*EnumToNumber{wire.New[EnumToNumber](d, &t.Key)}
 	gravenGetEnumToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToNumber {
-	t := gravenTypeEnumToNumber.Of((*EnumToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumToNumber.Open((*EnumToNumber)(nil), d, r, s)
 	xs := wire.Alloc[EnumToNumber](d, &t.Key, b.N)
 	gravenGetEnumToNumber(d, &b, xs)
 	d.Close()
@@ -1534,20 +1226,14 @@ var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e}
 func (*EnumToWide) Γraven() *wire.Type {
 	return wire.Bind[EnumToWide](&gravenTypeEnumToWide, gravenPutEnumToWide, gravenPut1EnumToWide, gravenGet1EnumToWide)
 }
-
 func gravenBitsEnumToWide(x *EnumToWide) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutEnumToWide(e *wire.Encoder, tail uint, xs []*EnumToWide, root bool) uint {
-	t := gravenTypeEnumToWide.Of((*EnumToWide)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEnumToWide.Of((*EnumToWide)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEnumToWide(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEnumToWide(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1555,27 +1241,20 @@ func gravenPutEnumToWide(e *wire.Encoder, tail uint, xs []*EnumToWide, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EnumToWide)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumToWide(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EnumToWide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEnumToWide(e, tail, []*EnumToWide{m.(*EnumToWide)}, root)
 }
-
 func gravenGetEnumToWide(d *wire.Decoder, b *wire.Rows, xs []*EnumToWide) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1586,23 +1265,18 @@ func gravenGetEnumToWide(d *wire.Decoder, b *wire.Rows, xs []*EnumToWide) {
 		}
 	}
 }
-
 func gravenGet1EnumToWide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumToWide(d, b, []*EnumToWide{m.(*EnumToWide)})
 }
-
 func gravenOneEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumToWide {
-	t := gravenTypeEnumToWide.Of((*EnumToWide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumToWide.Open((*EnumToWide)(nil), d, r, s)
 	xs := [1]*EnumToWide{wire.New[EnumToWide](d, &t.Key)}
 	gravenGetEnumToWide(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToWide {
-	t := gravenTypeEnumToWide.Of((*EnumToWide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumToWide.Open((*EnumToWide)(nil), d, r, s)
 	xs := wire.Alloc[EnumToWide](d, &t.Key, b.N)
 	gravenGetEnumToWide(d, &b, xs)
 	d.Close()
@@ -1615,20 +1289,14 @@ var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b}
 func (*EnumChanged) Γraven() *wire.Type {
 	return wire.Bind[EnumChanged](&gravenTypeEnumChanged, gravenPutEnumChanged, gravenPut1EnumChanged, gravenGet1EnumChanged)
 }
-
 func gravenBitsEnumChanged(x *EnumChanged) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutEnumChanged(e *wire.Encoder, tail uint, xs []*EnumChanged, root bool) uint {
-	t := gravenTypeEnumChanged.Of((*EnumChanged)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEnumChanged.Of((*EnumChanged)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEnumChanged(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEnumChanged(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1636,27 +1304,20 @@ func gravenPutEnumChanged(e *wire.Encoder, tail uint, xs []*EnumChanged, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EnumChanged)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumChanged(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EnumChanged(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEnumChanged(e, tail, []*EnumChanged{m.(*EnumChanged)}, root)
 }
-
 func gravenGetEnumChanged(d *wire.Decoder, b *wire.Rows, xs []*EnumChanged) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1667,23 +1328,18 @@ func gravenGetEnumChanged(d *wire.Decoder, b *wire.Rows, xs []*EnumChanged) {
 		}
 	}
 }
-
 func gravenGet1EnumChanged(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumChanged(d, b, []*EnumChanged{m.(*EnumChanged)})
 }
-
 func gravenOneEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumChanged {
-	t := gravenTypeEnumChanged.Of((*EnumChanged)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumChanged.Open((*EnumChanged)(nil), d, r, s)
 	xs := [1]*EnumChanged{wire.New[EnumChanged](d, &t.Key)}
 	gravenGetEnumChanged(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumChanged {
-	t := gravenTypeEnumChanged.Of((*EnumChanged)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEnumChanged.Open((*EnumChanged)(nil), d, r, s)
 	xs := wire.Alloc[EnumChanged](d, &t.Key, b.N)
 	gravenGetEnumChanged(d, &b, xs)
 	d.Close()
@@ -1696,20 +1352,14 @@ var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4}
 func (*NarrowAdded) Γraven() *wire.Type {
 	return wire.Bind[NarrowAdded](&gravenTypeNarrowAdded, gravenPutNarrowAdded, gravenPut1NarrowAdded, gravenGet1NarrowAdded)
 }
-
 func gravenBitsNarrowAdded(x *NarrowAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutNarrowAdded(e *wire.Encoder, tail uint, xs []*NarrowAdded, root bool) uint {
-	t := gravenTypeNarrowAdded.Of((*NarrowAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrowAdded.Of((*NarrowAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrowAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrowAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1717,28 +1367,21 @@ func gravenPutNarrowAdded(e *wire.Encoder, tail uint, xs []*NarrowAdded, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NarrowAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrowAdded(x))
 		e.Fail(wire.WideS(x.A, 16))
 		out.U16(row, o[0], uint16(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NarrowAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrowAdded(e, tail, []*NarrowAdded{m.(*NarrowAdded)}, root)
 }
-
 func gravenGetNarrowAdded(d *wire.Decoder, b *wire.Rows, xs []*NarrowAdded) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1749,23 +1392,18 @@ func gravenGetNarrowAdded(d *wire.Decoder, b *wire.Rows, xs []*NarrowAdded) {
 		}
 	}
 }
-
 func gravenGet1NarrowAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowAdded(d, b, []*NarrowAdded{m.(*NarrowAdded)})
 }
-
 func gravenOneNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowAdded {
-	t := gravenTypeNarrowAdded.Of((*NarrowAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowAdded.Open((*NarrowAdded)(nil), d, r, s)
 	xs := [1]*NarrowAdded{wire.New[NarrowAdded](d, &t.Key)}
 	gravenGetNarrowAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowAdded {
-	t := gravenTypeNarrowAdded.Of((*NarrowAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowAdded.Open((*NarrowAdded)(nil), d, r, s)
 	xs := wire.Alloc[NarrowAdded](d, &t.Key, b.N)
 	gravenGetNarrowAdded(d, &b, xs)
 	d.Close()
@@ -1778,20 +1416,14 @@ var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b}
 func (*NarrowRemoved) Γraven() *wire.Type {
 	return wire.Bind[NarrowRemoved](&gravenTypeNarrowRemoved, gravenPutNarrowRemoved, gravenPut1NarrowRemoved, gravenGet1NarrowRemoved)
 }
-
 func gravenBitsNarrowRemoved(x *NarrowRemoved) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutNarrowRemoved(e *wire.Encoder, tail uint, xs []*NarrowRemoved, root bool) uint {
-	t := gravenTypeNarrowRemoved.Of((*NarrowRemoved)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrowRemoved.Of((*NarrowRemoved)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrowRemoved(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrowRemoved(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1799,27 +1431,20 @@ func gravenPutNarrowRemoved(e *wire.Encoder, tail uint, xs []*NarrowRemoved, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NarrowRemoved)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrowRemoved(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NarrowRemoved(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrowRemoved(e, tail, []*NarrowRemoved{m.(*NarrowRemoved)}, root)
 }
-
 func gravenGetNarrowRemoved(d *wire.Decoder, b *wire.Rows, xs []*NarrowRemoved) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1830,23 +1455,18 @@ func gravenGetNarrowRemoved(d *wire.Decoder, b *wire.Rows, xs []*NarrowRemoved) 
 		}
 	}
 }
-
 func gravenGet1NarrowRemoved(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowRemoved(d, b, []*NarrowRemoved{m.(*NarrowRemoved)})
 }
-
 func gravenOneNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowRemoved {
-	t := gravenTypeNarrowRemoved.Of((*NarrowRemoved)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowRemoved.Open((*NarrowRemoved)(nil), d, r, s)
 	xs := [1]*NarrowRemoved{wire.New[NarrowRemoved](d, &t.Key)}
 	gravenGetNarrowRemoved(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowRemoved {
-	t := gravenTypeNarrowRemoved.Of((*NarrowRemoved)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowRemoved.Open((*NarrowRemoved)(nil), d, r, s)
 	xs := wire.Alloc[NarrowRemoved](d, &t.Key, b.N)
 	gravenGetNarrowRemoved(d, &b, xs)
 	d.Close()
@@ -1859,20 +1479,14 @@ var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b}
 func (*NarrowWidened) Γraven() *wire.Type {
 	return wire.Bind[NarrowWidened](&gravenTypeNarrowWidened, gravenPutNarrowWidened, gravenPut1NarrowWidened, gravenGet1NarrowWidened)
 }
-
 func gravenBitsNarrowWidened(x *NarrowWidened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutNarrowWidened(e *wire.Encoder, tail uint, xs []*NarrowWidened, root bool) uint {
-	t := gravenTypeNarrowWidened.Of((*NarrowWidened)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrowWidened.Of((*NarrowWidened)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrowWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrowWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1880,28 +1494,21 @@ func gravenPutNarrowWidened(e *wire.Encoder, tail uint, xs []*NarrowWidened, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NarrowWidened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrowWidened(x))
 		e.Fail(wire.WideS(x.A, 32))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NarrowWidened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrowWidened(e, tail, []*NarrowWidened{m.(*NarrowWidened)}, root)
 }
-
 func gravenGetNarrowWidened(d *wire.Decoder, b *wire.Rows, xs []*NarrowWidened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1912,23 +1519,18 @@ func gravenGetNarrowWidened(d *wire.Decoder, b *wire.Rows, xs []*NarrowWidened) 
 		}
 	}
 }
-
 func gravenGet1NarrowWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowWidened(d, b, []*NarrowWidened{m.(*NarrowWidened)})
 }
-
 func gravenOneNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowWidened {
-	t := gravenTypeNarrowWidened.Of((*NarrowWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowWidened.Open((*NarrowWidened)(nil), d, r, s)
 	xs := [1]*NarrowWidened{wire.New[NarrowWidened](d, &t.Key)}
 	gravenGetNarrowWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowWidened {
-	t := gravenTypeNarrowWidened.Of((*NarrowWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowWidened.Open((*NarrowWidened)(nil), d, r, s)
 	xs := wire.Alloc[NarrowWidened](d, &t.Key, b.N)
 	gravenGetNarrowWidened(d, &b, xs)
 	d.Close()
@@ -1941,20 +1543,14 @@ var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c}
 func (*NarrowSign) Γraven() *wire.Type {
 	return wire.Bind[NarrowSign](&gravenTypeNarrowSign, gravenPutNarrowSign, gravenPut1NarrowSign, gravenGet1NarrowSign)
 }
-
 func gravenBitsNarrowSign(x *NarrowSign) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutNarrowSign(e *wire.Encoder, tail uint, xs []*NarrowSign, root bool) uint {
-	t := gravenTypeNarrowSign.Of((*NarrowSign)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrowSign.Of((*NarrowSign)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrowSign(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrowSign(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1962,28 +1558,21 @@ func gravenPutNarrowSign(e *wire.Encoder, tail uint, xs []*NarrowSign, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NarrowSign)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrowSign(x))
 		e.Fail(wire.WideS(x.A, 8))
 		out.U8(row, o[0], uint8(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NarrowSign(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrowSign(e, tail, []*NarrowSign{m.(*NarrowSign)}, root)
 }
-
 func gravenGetNarrowSign(d *wire.Decoder, b *wire.Rows, xs []*NarrowSign) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1994,23 +1583,18 @@ func gravenGetNarrowSign(d *wire.Decoder, b *wire.Rows, xs []*NarrowSign) {
 		}
 	}
 }
-
 func gravenGet1NarrowSign(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowSign(d, b, []*NarrowSign{m.(*NarrowSign)})
 }
-
 func gravenOneNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowSign {
-	t := gravenTypeNarrowSign.Of((*NarrowSign)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowSign.Open((*NarrowSign)(nil), d, r, s)
 	xs := [1]*NarrowSign{wire.New[NarrowSign](d, &t.Key)}
 	gravenGetNarrowSign(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowSign {
-	t := gravenTypeNarrowSign.Of((*NarrowSign)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrowSign.Open((*NarrowSign)(nil), d, r, s)
 	xs := wire.Alloc[NarrowSign](d, &t.Key, b.N)
 	gravenGetNarrowSign(d, &b, xs)
 	d.Close()
@@ -2023,20 +1607,14 @@ var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2}
 func (*ListWidened) Γraven() *wire.Type {
 	return wire.Bind[ListWidened](&gravenTypeListWidened, gravenPutListWidened, gravenPut1ListWidened, gravenGet1ListWidened)
 }
-
 func gravenBitsListWidened(x *ListWidened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListWidened(e *wire.Encoder, tail uint, xs []*ListWidened, root bool) uint {
-	t := gravenTypeListWidened.Of((*ListWidened)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListWidened.Of((*ListWidened)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2044,28 +1622,21 @@ func gravenPutListWidened(e *wire.Encoder, tail uint, xs []*ListWidened, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListWidened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListWidened(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListWidened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListWidened(e, tail, []*ListWidened{m.(*ListWidened)}, root)
 }
-
 func gravenGetListWidened(d *wire.Decoder, b *wire.Rows, xs []*ListWidened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2078,23 +1649,18 @@ func gravenGetListWidened(d *wire.Decoder, b *wire.Rows, xs []*ListWidened) {
 		}
 	}
 }
-
 func gravenGet1ListWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListWidened(d, b, []*ListWidened{m.(*ListWidened)})
 }
-
 func gravenOneListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListWidened {
-	t := gravenTypeListWidened.Of((*ListWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListWidened.Open((*ListWidened)(nil), d, r, s)
 	xs := [1]*ListWidened{wire.New[ListWidened](d, &t.Key)}
 	gravenGetListWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListWidened {
-	t := gravenTypeListWidened.Of((*ListWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListWidened.Open((*ListWidened)(nil), d, r, s)
 	xs := wire.Alloc[ListWidened](d, &t.Key, b.N)
 	gravenGetListWidened(d, &b, xs)
 	d.Close()
@@ -2107,20 +1673,14 @@ var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412}
 func (*ListNarrowed) Γraven() *wire.Type {
 	return wire.Bind[ListNarrowed](&gravenTypeListNarrowed, gravenPutListNarrowed, gravenPut1ListNarrowed, gravenGet1ListNarrowed)
 }
-
 func gravenBitsListNarrowed(x *ListNarrowed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListNarrowed(e *wire.Encoder, tail uint, xs []*ListNarrowed, root bool) uint {
-	t := gravenTypeListNarrowed.Of((*ListNarrowed)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListNarrowed.Of((*ListNarrowed)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListNarrowed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListNarrowed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2128,28 +1688,21 @@ func gravenPutListNarrowed(e *wire.Encoder, tail uint, xs []*ListNarrowed, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListNarrowed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListNarrowed(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListNarrowed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListNarrowed(e, tail, []*ListNarrowed{m.(*ListNarrowed)}, root)
 }
-
 func gravenGetListNarrowed(d *wire.Decoder, b *wire.Rows, xs []*ListNarrowed) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2162,23 +1715,18 @@ func gravenGetListNarrowed(d *wire.Decoder, b *wire.Rows, xs []*ListNarrowed) {
 		}
 	}
 }
-
 func gravenGet1ListNarrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNarrowed(d, b, []*ListNarrowed{m.(*ListNarrowed)})
 }
-
 func gravenOneListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNarrowed {
-	t := gravenTypeListNarrowed.Of((*ListNarrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNarrowed.Open((*ListNarrowed)(nil), d, r, s)
 	xs := [1]*ListNarrowed{wire.New[ListNarrowed](d, &t.Key)}
 	gravenGetListNarrowed(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNarrowed {
-	t := gravenTypeListNarrowed.Of((*ListNarrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNarrowed.Open((*ListNarrowed)(nil), d, r, s)
 	xs := wire.Alloc[ListNarrowed](d, &t.Key, b.N)
 	gravenGetListNarrowed(d, &b, xs)
 	d.Close()
@@ -2191,20 +1739,14 @@ var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e}
 func (*ListNumberToBool) Γraven() *wire.Type {
 	return wire.Bind[ListNumberToBool](&gravenTypeListNumberToBool, gravenPutListNumberToBool, gravenPut1ListNumberToBool, gravenGet1ListNumberToBool)
 }
-
 func gravenBitsListNumberToBool(x *ListNumberToBool) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListNumberToBool(e *wire.Encoder, tail uint, xs []*ListNumberToBool, root bool) uint {
-	t := gravenTypeListNumberToBool.Of((*ListNumberToBool)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListNumberToBool.Of((*ListNumberToBool)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListNumberToBool(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListNumberToBool(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2212,28 +1754,21 @@ func gravenPutListNumberToBool(e *wire.Encoder, tail uint, xs []*ListNumberToBoo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListNumberToBool)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListNumberToBool(x))
 		tail = wire.Bools(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListNumberToBool(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListNumberToBool(e, tail, []*ListNumberToBool{m.(*ListNumberToBool)}, root)
 }
-
 func gravenGetListNumberToBool(d *wire.Decoder, b *wire.Rows, xs []*ListNumberToBool) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2246,23 +1781,18 @@ func gravenGetListNumberToBool(d *wire.Decoder, b *wire.Rows, xs []*ListNumberTo
 		}
 	}
 }
-
 func gravenGet1ListNumberToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNumberToBool(d, b, []*ListNumberToBool{m.(*ListNumberToBool)})
 }
-
 func gravenOneListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNumberToBool {
-	t := gravenTypeListNumberToBool.Of((*ListNumberToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNumberToBool.Open((*ListNumberToBool)(nil), d, r, s)
 	xs := [1]*ListNumberToBool{wire.New[ListNumberToBool](d, &t.Key)}
 	gravenGetListNumberToBool(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNumberToBool {
-	t := gravenTypeListNumberToBool.Of((*ListNumberToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNumberToBool.Open((*ListNumberToBool)(nil), d, r, s)
 	xs := wire.Alloc[ListNumberToBool](d, &t.Key, b.N)
 	gravenGetListNumberToBool(d, &b, xs)
 	d.Close()
@@ -2275,20 +1805,14 @@ var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e}
 func (*ListByteToBool) Γraven() *wire.Type {
 	return wire.Bind[ListByteToBool](&gravenTypeListByteToBool, gravenPutListByteToBool, gravenPut1ListByteToBool, gravenGet1ListByteToBool)
 }
-
 func gravenBitsListByteToBool(x *ListByteToBool) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListByteToBool(e *wire.Encoder, tail uint, xs []*ListByteToBool, root bool) uint {
-	t := gravenTypeListByteToBool.Of((*ListByteToBool)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListByteToBool.Of((*ListByteToBool)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListByteToBool(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListByteToBool(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2296,28 +1820,21 @@ func gravenPutListByteToBool(e *wire.Encoder, tail uint, xs []*ListByteToBool, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListByteToBool)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListByteToBool(x))
 		tail = wire.Bools(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListByteToBool(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListByteToBool(e, tail, []*ListByteToBool{m.(*ListByteToBool)}, root)
 }
-
 func gravenGetListByteToBool(d *wire.Decoder, b *wire.Rows, xs []*ListByteToBool) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2330,23 +1847,18 @@ func gravenGetListByteToBool(d *wire.Decoder, b *wire.Rows, xs []*ListByteToBool
 		}
 	}
 }
-
 func gravenGet1ListByteToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListByteToBool(d, b, []*ListByteToBool{m.(*ListByteToBool)})
 }
-
 func gravenOneListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListByteToBool {
-	t := gravenTypeListByteToBool.Of((*ListByteToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListByteToBool.Open((*ListByteToBool)(nil), d, r, s)
 	xs := [1]*ListByteToBool{wire.New[ListByteToBool](d, &t.Key)}
 	gravenGetListByteToBool(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListByteToBool {
-	t := gravenTypeListByteToBool.Of((*ListByteToBool)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListByteToBool.Open((*ListByteToBool)(nil), d, r, s)
 	xs := wire.Alloc[ListByteToBool](d, &t.Key, b.N)
 	gravenGetListByteToBool(d, &b, xs)
 	d.Close()
@@ -2359,20 +1871,14 @@ var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa}
 func (*ListNarrowAdded) Γraven() *wire.Type {
 	return wire.Bind[ListNarrowAdded](&gravenTypeListNarrowAdded, gravenPutListNarrowAdded, gravenPut1ListNarrowAdded, gravenGet1ListNarrowAdded)
 }
-
 func gravenBitsListNarrowAdded(x *ListNarrowAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListNarrowAdded(e *wire.Encoder, tail uint, xs []*ListNarrowAdded, root bool) uint {
-	t := gravenTypeListNarrowAdded.Of((*ListNarrowAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListNarrowAdded.Of((*ListNarrowAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListNarrowAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListNarrowAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2380,28 +1886,21 @@ func gravenPutListNarrowAdded(e *wire.Encoder, tail uint, xs []*ListNarrowAdded,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListNarrowAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListNarrowAdded(x))
 		tail = wire.Narrow(e, tail, x.A, 16)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListNarrowAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListNarrowAdded(e, tail, []*ListNarrowAdded{m.(*ListNarrowAdded)}, root)
 }
-
 func gravenGetListNarrowAdded(d *wire.Decoder, b *wire.Rows, xs []*ListNarrowAdded) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2414,23 +1913,18 @@ func gravenGetListNarrowAdded(d *wire.Decoder, b *wire.Rows, xs []*ListNarrowAdd
 		}
 	}
 }
-
 func gravenGet1ListNarrowAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNarrowAdded(d, b, []*ListNarrowAdded{m.(*ListNarrowAdded)})
 }
-
 func gravenOneListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNarrowAdded {
-	t := gravenTypeListNarrowAdded.Of((*ListNarrowAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNarrowAdded.Open((*ListNarrowAdded)(nil), d, r, s)
 	xs := [1]*ListNarrowAdded{wire.New[ListNarrowAdded](d, &t.Key)}
 	gravenGetListNarrowAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNarrowAdded {
-	t := gravenTypeListNarrowAdded.Of((*ListNarrowAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNarrowAdded.Open((*ListNarrowAdded)(nil), d, r, s)
 	xs := wire.Alloc[ListNarrowAdded](d, &t.Key, b.N)
 	gravenGetListNarrowAdded(d, &b, xs)
 	d.Close()
@@ -2443,20 +1937,14 @@ var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b}
 func (*FloatToNumber) Γraven() *wire.Type {
 	return wire.Bind[FloatToNumber](&gravenTypeFloatToNumber, gravenPutFloatToNumber, gravenPut1FloatToNumber, gravenGet1FloatToNumber)
 }
-
 func gravenBitsFloatToNumber(x *FloatToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutFloatToNumber(e *wire.Encoder, tail uint, xs []*FloatToNumber, root bool) uint {
-	t := gravenTypeFloatToNumber.Of((*FloatToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFloatToNumber.Of((*FloatToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFloatToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFloatToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2464,27 +1952,20 @@ func gravenPutFloatToNumber(e *wire.Encoder, tail uint, xs []*FloatToNumber, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(FloatToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFloatToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FloatToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFloatToNumber(e, tail, []*FloatToNumber{m.(*FloatToNumber)}, root)
 }
-
 func gravenGetFloatToNumber(d *wire.Decoder, b *wire.Rows, xs []*FloatToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2495,23 +1976,18 @@ func gravenGetFloatToNumber(d *wire.Decoder, b *wire.Rows, xs []*FloatToNumber) 
 		}
 	}
 }
-
 func gravenGet1FloatToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFloatToNumber(d, b, []*FloatToNumber{m.(*FloatToNumber)})
 }
-
 func gravenOneFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *FloatToNumber {
-	t := gravenTypeFloatToNumber.Of((*FloatToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatToNumber.Open((*FloatToNumber)(nil), d, r, s)
 	xs := [1]*FloatToNumber{wire.New[FloatToNumber](d, &t.Key)}
 	gravenGetFloatToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FloatToNumber {
-	t := gravenTypeFloatToNumber.Of((*FloatToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatToNumber.Open((*FloatToNumber)(nil), d, r, s)
 	xs := wire.Alloc[FloatToNumber](d, &t.Key, b.N)
 	gravenGetFloatToNumber(d, &b, xs)
 	d.Close()
@@ -2524,20 +2000,14 @@ var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e}
 func (*FloatToDouble) Γraven() *wire.Type {
 	return wire.Bind[FloatToDouble](&gravenTypeFloatToDouble, gravenPutFloatToDouble, gravenPut1FloatToDouble, gravenGet1FloatToDouble)
 }
-
 func gravenBitsFloatToDouble(x *FloatToDouble) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutFloatToDouble(e *wire.Encoder, tail uint, xs []*FloatToDouble, root bool) uint {
-	t := gravenTypeFloatToDouble.Of((*FloatToDouble)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFloatToDouble.Of((*FloatToDouble)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFloatToDouble(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFloatToDouble(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2545,27 +2015,20 @@ func gravenPutFloatToDouble(e *wire.Encoder, tail uint, xs []*FloatToDouble, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(FloatToDouble)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFloatToDouble(x))
 		out.F64(row, o[0], x.A)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FloatToDouble(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFloatToDouble(e, tail, []*FloatToDouble{m.(*FloatToDouble)}, root)
 }
-
 func gravenGetFloatToDouble(d *wire.Decoder, b *wire.Rows, xs []*FloatToDouble) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2576,23 +2039,18 @@ func gravenGetFloatToDouble(d *wire.Decoder, b *wire.Rows, xs []*FloatToDouble) 
 		}
 	}
 }
-
 func gravenGet1FloatToDouble(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFloatToDouble(d, b, []*FloatToDouble{m.(*FloatToDouble)})
 }
-
 func gravenOneFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) *FloatToDouble {
-	t := gravenTypeFloatToDouble.Of((*FloatToDouble)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatToDouble.Open((*FloatToDouble)(nil), d, r, s)
 	xs := [1]*FloatToDouble{wire.New[FloatToDouble](d, &t.Key)}
 	gravenGetFloatToDouble(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FloatToDouble {
-	t := gravenTypeFloatToDouble.Of((*FloatToDouble)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFloatToDouble.Open((*FloatToDouble)(nil), d, r, s)
 	xs := wire.Alloc[FloatToDouble](d, &t.Key, b.N)
 	gravenGetFloatToDouble(d, &b, xs)
 	d.Close()
@@ -2605,20 +2063,14 @@ var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b}
 func (*DoubleToNumber) Γraven() *wire.Type {
 	return wire.Bind[DoubleToNumber](&gravenTypeDoubleToNumber, gravenPutDoubleToNumber, gravenPut1DoubleToNumber, gravenGet1DoubleToNumber)
 }
-
 func gravenBitsDoubleToNumber(x *DoubleToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutDoubleToNumber(e *wire.Encoder, tail uint, xs []*DoubleToNumber, root bool) uint {
-	t := gravenTypeDoubleToNumber.Of((*DoubleToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeDoubleToNumber.Of((*DoubleToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsDoubleToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsDoubleToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2626,27 +2078,20 @@ func gravenPutDoubleToNumber(e *wire.Encoder, tail uint, xs []*DoubleToNumber, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(DoubleToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsDoubleToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1DoubleToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutDoubleToNumber(e, tail, []*DoubleToNumber{m.(*DoubleToNumber)}, root)
 }
-
 func gravenGetDoubleToNumber(d *wire.Decoder, b *wire.Rows, xs []*DoubleToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2657,23 +2102,18 @@ func gravenGetDoubleToNumber(d *wire.Decoder, b *wire.Rows, xs []*DoubleToNumber
 		}
 	}
 }
-
 func gravenGet1DoubleToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDoubleToNumber(d, b, []*DoubleToNumber{m.(*DoubleToNumber)})
 }
-
 func gravenOneDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *DoubleToNumber {
-	t := gravenTypeDoubleToNumber.Of((*DoubleToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDoubleToNumber.Open((*DoubleToNumber)(nil), d, r, s)
 	xs := [1]*DoubleToNumber{wire.New[DoubleToNumber](d, &t.Key)}
 	gravenGetDoubleToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DoubleToNumber {
-	t := gravenTypeDoubleToNumber.Of((*DoubleToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeDoubleToNumber.Open((*DoubleToNumber)(nil), d, r, s)
 	xs := wire.Alloc[DoubleToNumber](d, &t.Key, b.N)
 	gravenGetDoubleToNumber(d, &b, xs)
 	d.Close()
@@ -2686,20 +2126,14 @@ var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412}
 func (*ListFloatToNumber) Γraven() *wire.Type {
 	return wire.Bind[ListFloatToNumber](&gravenTypeListFloatToNumber, gravenPutListFloatToNumber, gravenPut1ListFloatToNumber, gravenGet1ListFloatToNumber)
 }
-
 func gravenBitsListFloatToNumber(x *ListFloatToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListFloatToNumber(e *wire.Encoder, tail uint, xs []*ListFloatToNumber, root bool) uint {
-	t := gravenTypeListFloatToNumber.Of((*ListFloatToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListFloatToNumber.Of((*ListFloatToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListFloatToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListFloatToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2707,28 +2141,21 @@ func gravenPutListFloatToNumber(e *wire.Encoder, tail uint, xs []*ListFloatToNum
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListFloatToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListFloatToNumber(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListFloatToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListFloatToNumber(e, tail, []*ListFloatToNumber{m.(*ListFloatToNumber)}, root)
 }
-
 func gravenGetListFloatToNumber(d *wire.Decoder, b *wire.Rows, xs []*ListFloatToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2741,23 +2168,18 @@ func gravenGetListFloatToNumber(d *wire.Decoder, b *wire.Rows, xs []*ListFloatTo
 		}
 	}
 }
-
 func gravenGet1ListFloatToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListFloatToNumber(d, b, []*ListFloatToNumber{m.(*ListFloatToNumber)})
 }
-
 func gravenOneListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListFloatToNumber {
-	t := gravenTypeListFloatToNumber.Of((*ListFloatToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListFloatToNumber.Open((*ListFloatToNumber)(nil), d, r, s)
 	xs := [1]*ListFloatToNumber{wire.New[ListFloatToNumber](d, &t.Key)}
 	gravenGetListFloatToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListFloatToNumber {
-	t := gravenTypeListFloatToNumber.Of((*ListFloatToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListFloatToNumber.Open((*ListFloatToNumber)(nil), d, r, s)
 	xs := wire.Alloc[ListFloatToNumber](d, &t.Key, b.N)
 	gravenGetListFloatToNumber(d, &b, xs)
 	d.Close()
@@ -2770,20 +2192,14 @@ var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79}
 func (*StringToBytes) Γraven() *wire.Type {
 	return wire.Bind[StringToBytes](&gravenTypeStringToBytes, gravenPutStringToBytes, gravenPut1StringToBytes, gravenGet1StringToBytes)
 }
-
 func gravenBitsStringToBytes(x *StringToBytes) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutStringToBytes(e *wire.Encoder, tail uint, xs []*StringToBytes, root bool) uint {
-	t := gravenTypeStringToBytes.Of((*StringToBytes)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStringToBytes.Of((*StringToBytes)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStringToBytes(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStringToBytes(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2791,28 +2207,21 @@ func gravenPutStringToBytes(e *wire.Encoder, tail uint, xs []*StringToBytes, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(StringToBytes)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStringToBytes(x))
 		tail = e.Bytes(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StringToBytes(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStringToBytes(e, tail, []*StringToBytes{m.(*StringToBytes)}, root)
 }
-
 func gravenGetStringToBytes(d *wire.Decoder, b *wire.Rows, xs []*StringToBytes) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2825,23 +2234,18 @@ func gravenGetStringToBytes(d *wire.Decoder, b *wire.Rows, xs []*StringToBytes) 
 		}
 	}
 }
-
 func gravenGet1StringToBytes(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToBytes(d, b, []*StringToBytes{m.(*StringToBytes)})
 }
-
 func gravenOneStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToBytes {
-	t := gravenTypeStringToBytes.Of((*StringToBytes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToBytes.Open((*StringToBytes)(nil), d, r, s)
 	xs := [1]*StringToBytes{wire.New[StringToBytes](d, &t.Key)}
 	gravenGetStringToBytes(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToBytes {
-	t := gravenTypeStringToBytes.Of((*StringToBytes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToBytes.Open((*StringToBytes)(nil), d, r, s)
 	xs := wire.Alloc[StringToBytes](d, &t.Key, b.N)
 	gravenGetStringToBytes(d, &b, xs)
 	d.Close()
@@ -2854,20 +2258,14 @@ var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d}
 func (*ListStringToBytes) Γraven() *wire.Type {
 	return wire.Bind[ListStringToBytes](&gravenTypeListStringToBytes, gravenPutListStringToBytes, gravenPut1ListStringToBytes, gravenGet1ListStringToBytes)
 }
-
 func gravenBitsListStringToBytes(x *ListStringToBytes) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListStringToBytes(e *wire.Encoder, tail uint, xs []*ListStringToBytes, root bool) uint {
-	t := gravenTypeListStringToBytes.Of((*ListStringToBytes)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListStringToBytes.Of((*ListStringToBytes)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListStringToBytes(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListStringToBytes(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2875,28 +2273,21 @@ func gravenPutListStringToBytes(e *wire.Encoder, tail uint, xs []*ListStringToBy
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListStringToBytes)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListStringToBytes(x))
 		tail = wire.BytesList(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListStringToBytes(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListStringToBytes(e, tail, []*ListStringToBytes{m.(*ListStringToBytes)}, root)
 }
-
 func gravenGetListStringToBytes(d *wire.Decoder, b *wire.Rows, xs []*ListStringToBytes) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2909,23 +2300,18 @@ func gravenGetListStringToBytes(d *wire.Decoder, b *wire.Rows, xs []*ListStringT
 		}
 	}
 }
-
 func gravenGet1ListStringToBytes(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListStringToBytes(d, b, []*ListStringToBytes{m.(*ListStringToBytes)})
 }
-
 func gravenOneListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListStringToBytes {
-	t := gravenTypeListStringToBytes.Of((*ListStringToBytes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListStringToBytes.Open((*ListStringToBytes)(nil), d, r, s)
 	xs := [1]*ListStringToBytes{wire.New[ListStringToBytes](d, &t.Key)}
 	gravenGetListStringToBytes(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListStringToBytes {
-	t := gravenTypeListStringToBytes.Of((*ListStringToBytes)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListStringToBytes.Open((*ListStringToBytes)(nil), d, r, s)
 	xs := wire.Alloc[ListStringToBytes](d, &t.Key, b.N)
 	gravenGetListStringToBytes(d, &b, xs)
 	d.Close()
@@ -2938,20 +2324,14 @@ var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b}
 func (*StringToNumber) Γraven() *wire.Type {
 	return wire.Bind[StringToNumber](&gravenTypeStringToNumber, gravenPutStringToNumber, gravenPut1StringToNumber, gravenGet1StringToNumber)
 }
-
 func gravenBitsStringToNumber(x *StringToNumber) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	return b
 }
-
 func gravenPutStringToNumber(e *wire.Encoder, tail uint, xs []*StringToNumber, root bool) uint {
-	t := gravenTypeStringToNumber.Of((*StringToNumber)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStringToNumber.Of((*StringToNumber)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStringToNumber(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStringToNumber(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -2959,27 +2339,20 @@ func gravenPutStringToNumber(e *wire.Encoder, tail uint, xs []*StringToNumber, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(StringToNumber)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStringToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StringToNumber(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStringToNumber(e, tail, []*StringToNumber{m.(*StringToNumber)}, root)
 }
-
 func gravenGetStringToNumber(d *wire.Decoder, b *wire.Rows, xs []*StringToNumber) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -2990,23 +2363,18 @@ func gravenGetStringToNumber(d *wire.Decoder, b *wire.Rows, xs []*StringToNumber
 		}
 	}
 }
-
 func gravenGet1StringToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToNumber(d, b, []*StringToNumber{m.(*StringToNumber)})
 }
-
 func gravenOneStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToNumber {
-	t := gravenTypeStringToNumber.Of((*StringToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToNumber.Open((*StringToNumber)(nil), d, r, s)
 	xs := [1]*StringToNumber{wire.New[StringToNumber](d, &t.Key)}
 	gravenGetStringToNumber(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToNumber {
-	t := gravenTypeStringToNumber.Of((*StringToNumber)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToNumber.Open((*StringToNumber)(nil), d, r, s)
 	xs := wire.Alloc[StringToNumber](d, &t.Key, b.N)
 	gravenGetStringToNumber(d, &b, xs)
 	d.Close()
@@ -3019,20 +2387,14 @@ var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d}
 func (*StringToList) Γraven() *wire.Type {
 	return wire.Bind[StringToList](&gravenTypeStringToList, gravenPutStringToList, gravenPut1StringToList, gravenGet1StringToList)
 }
-
 func gravenBitsStringToList(x *StringToList) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutStringToList(e *wire.Encoder, tail uint, xs []*StringToList, root bool) uint {
-	t := gravenTypeStringToList.Of((*StringToList)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStringToList.Of((*StringToList)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStringToList(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStringToList(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3040,28 +2402,21 @@ func gravenPutStringToList(e *wire.Encoder, tail uint, xs []*StringToList, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(StringToList)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStringToList(x))
 		tail = wire.Strings(e, tail, x.A, true)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StringToList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStringToList(e, tail, []*StringToList{m.(*StringToList)}, root)
 }
-
 func gravenGetStringToList(d *wire.Decoder, b *wire.Rows, xs []*StringToList) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3074,23 +2429,18 @@ func gravenGetStringToList(d *wire.Decoder, b *wire.Rows, xs []*StringToList) {
 		}
 	}
 }
-
 func gravenGet1StringToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToList(d, b, []*StringToList{m.(*StringToList)})
 }
-
 func gravenOneStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToList {
-	t := gravenTypeStringToList.Of((*StringToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToList.Open((*StringToList)(nil), d, r, s)
 	xs := [1]*StringToList{wire.New[StringToList](d, &t.Key)}
 	gravenGetStringToList(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToList {
-	t := gravenTypeStringToList.Of((*StringToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStringToList.Open((*StringToList)(nil), d, r, s)
 	xs := wire.Alloc[StringToList](d, &t.Key, b.N)
 	gravenGetStringToList(d, &b, xs)
 	d.Close()
@@ -3103,20 +2453,14 @@ var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412}
 func (*NumberToList) Γraven() *wire.Type {
 	return wire.Bind[NumberToList](&gravenTypeNumberToList, gravenPutNumberToList, gravenPut1NumberToList, gravenGet1NumberToList)
 }
-
 func gravenBitsNumberToList(x *NumberToList) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutNumberToList(e *wire.Encoder, tail uint, xs []*NumberToList, root bool) uint {
-	t := gravenTypeNumberToList.Of((*NumberToList)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNumberToList.Of((*NumberToList)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNumberToList(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNumberToList(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3124,28 +2468,21 @@ func gravenPutNumberToList(e *wire.Encoder, tail uint, xs []*NumberToList, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NumberToList)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNumberToList(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NumberToList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNumberToList(e, tail, []*NumberToList{m.(*NumberToList)}, root)
 }
-
 func gravenGetNumberToList(d *wire.Decoder, b *wire.Rows, xs []*NumberToList) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3158,23 +2495,18 @@ func gravenGetNumberToList(d *wire.Decoder, b *wire.Rows, xs []*NumberToList) {
 		}
 	}
 }
-
 func gravenGet1NumberToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToList(d, b, []*NumberToList{m.(*NumberToList)})
 }
-
 func gravenOneNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToList {
-	t := gravenTypeNumberToList.Of((*NumberToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToList.Open((*NumberToList)(nil), d, r, s)
 	xs := [1]*NumberToList{wire.New[NumberToList](d, &t.Key)}
 	gravenGetNumberToList(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToList {
-	t := gravenTypeNumberToList.Of((*NumberToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToList.Open((*NumberToList)(nil), d, r, s)
 	xs := wire.Alloc[NumberToList](d, &t.Key, b.N)
 	gravenGetNumberToList(d, &b, xs)
 	d.Close()
@@ -3187,20 +2519,14 @@ var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2}
 func (*BytesListToNumbers) Γraven() *wire.Type {
 	return wire.Bind[BytesListToNumbers](&gravenTypeBytesListToNumbers, gravenPutBytesListToNumbers, gravenPut1BytesListToNumbers, gravenGet1BytesListToNumbers)
 }
-
 func gravenBitsBytesListToNumbers(x *BytesListToNumbers) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutBytesListToNumbers(e *wire.Encoder, tail uint, xs []*BytesListToNumbers, root bool) uint {
-	t := gravenTypeBytesListToNumbers.Of((*BytesListToNumbers)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBytesListToNumbers.Of((*BytesListToNumbers)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBytesListToNumbers(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBytesListToNumbers(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3208,28 +2534,21 @@ func gravenPutBytesListToNumbers(e *wire.Encoder, tail uint, xs []*BytesListToNu
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(BytesListToNumbers)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBytesListToNumbers(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1BytesListToNumbers(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBytesListToNumbers(e, tail, []*BytesListToNumbers{m.(*BytesListToNumbers)}, root)
 }
-
 func gravenGetBytesListToNumbers(d *wire.Decoder, b *wire.Rows, xs []*BytesListToNumbers) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3242,23 +2561,18 @@ func gravenGetBytesListToNumbers(d *wire.Decoder, b *wire.Rows, xs []*BytesListT
 		}
 	}
 }
-
 func gravenGet1BytesListToNumbers(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBytesListToNumbers(d, b, []*BytesListToNumbers{m.(*BytesListToNumbers)})
 }
-
 func gravenOneBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) *BytesListToNumbers {
-	t := gravenTypeBytesListToNumbers.Of((*BytesListToNumbers)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBytesListToNumbers.Open((*BytesListToNumbers)(nil), d, r, s)
 	xs := [1]*BytesListToNumbers{wire.New[BytesListToNumbers](d, &t.Key)}
 	gravenGetBytesListToNumbers(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BytesListToNumbers {
-	t := gravenTypeBytesListToNumbers.Of((*BytesListToNumbers)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBytesListToNumbers.Open((*BytesListToNumbers)(nil), d, r, s)
 	xs := wire.Alloc[BytesListToNumbers](d, &t.Key, b.N)
 	gravenGetBytesListToNumbers(d, &b, xs)
 	d.Close()
@@ -3271,20 +2585,14 @@ var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79}
 func (*MessageToString) Γraven() *wire.Type {
 	return wire.Bind[MessageToString](&gravenTypeMessageToString, gravenPutMessageToString, gravenPut1MessageToString, gravenGet1MessageToString)
 }
-
 func gravenBitsMessageToString(x *MessageToString) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMessageToString(e *wire.Encoder, tail uint, xs []*MessageToString, root bool) uint {
-	t := gravenTypeMessageToString.Of((*MessageToString)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMessageToString.Of((*MessageToString)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMessageToString(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMessageToString(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3292,28 +2600,21 @@ func gravenPutMessageToString(e *wire.Encoder, tail uint, xs []*MessageToString,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MessageToString)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMessageToString(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MessageToString(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMessageToString(e, tail, []*MessageToString{m.(*MessageToString)}, root)
 }
-
 func gravenGetMessageToString(d *wire.Decoder, b *wire.Rows, xs []*MessageToString) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3324,23 +2625,18 @@ func gravenGetMessageToString(d *wire.Decoder, b *wire.Rows, xs []*MessageToStri
 		}
 	}
 }
-
 func gravenGet1MessageToString(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToString(d, b, []*MessageToString{m.(*MessageToString)})
 }
-
 func gravenOneMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToString {
-	t := gravenTypeMessageToString.Of((*MessageToString)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToString.Open((*MessageToString)(nil), d, r, s)
 	xs := [1]*MessageToString{wire.New[MessageToString](d, &t.Key)}
 	gravenGetMessageToString(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToString {
-	t := gravenTypeMessageToString.Of((*MessageToString)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToString.Open((*MessageToString)(nil), d, r, s)
 	xs := wire.Alloc[MessageToString](d, &t.Key, b.N)
 	gravenGetMessageToString(d, &b, xs)
 	d.Close()
@@ -3353,20 +2649,14 @@ var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0}
 func (*MessageToGroup) Γraven() *wire.Type {
 	return wire.Bind[MessageToGroup](&gravenTypeMessageToGroup, gravenPutMessageToGroup, gravenPut1MessageToGroup, gravenGet1MessageToGroup)
 }
-
 func gravenBitsMessageToGroup(x *MessageToGroup) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutMessageToGroup(e *wire.Encoder, tail uint, xs []*MessageToGroup, root bool) uint {
-	t := gravenTypeMessageToGroup.Of((*MessageToGroup)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMessageToGroup.Of((*MessageToGroup)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMessageToGroup(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMessageToGroup(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3374,12 +2664,9 @@ func gravenPutMessageToGroup(e *wire.Encoder, tail uint, xs []*MessageToGroup, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MessageToGroup)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMessageToGroup(x))
 		if v := x.A; v != nil {
 			tail = gravenPutLeaf(e, tail, []*Leaf{v}, false)
@@ -3387,17 +2674,13 @@ func gravenPutMessageToGroup(e *wire.Encoder, tail uint, xs []*MessageToGroup, r
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MessageToGroup(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMessageToGroup(e, tail, []*MessageToGroup{m.(*MessageToGroup)}, root)
 }
-
 func gravenGetMessageToGroup(d *wire.Decoder, b *wire.Rows, xs []*MessageToGroup) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3410,23 +2693,18 @@ func gravenGetMessageToGroup(d *wire.Decoder, b *wire.Rows, xs []*MessageToGroup
 		}
 	}
 }
-
 func gravenGet1MessageToGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToGroup(d, b, []*MessageToGroup{m.(*MessageToGroup)})
 }
-
 func gravenOneMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToGroup {
-	t := gravenTypeMessageToGroup.Of((*MessageToGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToGroup.Open((*MessageToGroup)(nil), d, r, s)
 	xs := [1]*MessageToGroup{wire.New[MessageToGroup](d, &t.Key)}
 	gravenGetMessageToGroup(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToGroup {
-	t := gravenTypeMessageToGroup.Of((*MessageToGroup)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToGroup.Open((*MessageToGroup)(nil), d, r, s)
 	xs := wire.Alloc[MessageToGroup](d, &t.Key, b.N)
 	gravenGetMessageToGroup(d, &b, xs)
 	d.Close()
@@ -3439,20 +2717,14 @@ var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0}
 func (*MessageChanged) Γraven() *wire.Type {
 	return wire.Bind[MessageChanged](&gravenTypeMessageChanged, gravenPutMessageChanged, gravenPut1MessageChanged, gravenGet1MessageChanged)
 }
-
 func gravenBitsMessageChanged(x *MessageChanged) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutMessageChanged(e *wire.Encoder, tail uint, xs []*MessageChanged, root bool) uint {
-	t := gravenTypeMessageChanged.Of((*MessageChanged)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMessageChanged.Of((*MessageChanged)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMessageChanged(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMessageChanged(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3460,12 +2732,9 @@ func gravenPutMessageChanged(e *wire.Encoder, tail uint, xs []*MessageChanged, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MessageChanged)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMessageChanged(x))
 		if v := x.A; v != nil {
 			tail = gravenPutBough(e, tail, []*Bough{v}, false)
@@ -3473,17 +2742,13 @@ func gravenPutMessageChanged(e *wire.Encoder, tail uint, xs []*MessageChanged, r
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MessageChanged(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMessageChanged(e, tail, []*MessageChanged{m.(*MessageChanged)}, root)
 }
-
 func gravenGetMessageChanged(d *wire.Decoder, b *wire.Rows, xs []*MessageChanged) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3496,23 +2761,18 @@ func gravenGetMessageChanged(d *wire.Decoder, b *wire.Rows, xs []*MessageChanged
 		}
 	}
 }
-
 func gravenGet1MessageChanged(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageChanged(d, b, []*MessageChanged{m.(*MessageChanged)})
 }
-
 func gravenOneMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageChanged {
-	t := gravenTypeMessageChanged.Of((*MessageChanged)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageChanged.Open((*MessageChanged)(nil), d, r, s)
 	xs := [1]*MessageChanged{wire.New[MessageChanged](d, &t.Key)}
 	gravenGetMessageChanged(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageChanged {
-	t := gravenTypeMessageChanged.Of((*MessageChanged)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageChanged.Open((*MessageChanged)(nil), d, r, s)
 	xs := wire.Alloc[MessageChanged](d, &t.Key, b.N)
 	gravenGetMessageChanged(d, &b, xs)
 	d.Close()
@@ -3525,20 +2785,14 @@ var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0}
 func (*MessageToList) Γraven() *wire.Type {
 	return wire.Bind[MessageToList](&gravenTypeMessageToList, gravenPutMessageToList, gravenPut1MessageToList, gravenGet1MessageToList)
 }
-
 func gravenBitsMessageToList(x *MessageToList) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMessageToList(e *wire.Encoder, tail uint, xs []*MessageToList, root bool) uint {
-	t := gravenTypeMessageToList.Of((*MessageToList)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMessageToList.Of((*MessageToList)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMessageToList(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMessageToList(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3546,12 +2800,9 @@ func gravenPutMessageToList(e *wire.Encoder, tail uint, xs []*MessageToList, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MessageToList)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMessageToList(x))
 		if v := x.A; len(v) != 0 {
 			tail = gravenPutLeaf(e, tail, v, false)
@@ -3559,17 +2810,13 @@ func gravenPutMessageToList(e *wire.Encoder, tail uint, xs []*MessageToList, roo
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MessageToList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMessageToList(e, tail, []*MessageToList{m.(*MessageToList)}, root)
 }
-
 func gravenGetMessageToList(d *wire.Decoder, b *wire.Rows, xs []*MessageToList) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -3582,23 +2829,18 @@ func gravenGetMessageToList(d *wire.Decoder, b *wire.Rows, xs []*MessageToList) 
 		}
 	}
 }
-
 func gravenGet1MessageToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToList(d, b, []*MessageToList{m.(*MessageToList)})
 }
-
 func gravenOneMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToList {
-	t := gravenTypeMessageToList.Of((*MessageToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToList.Open((*MessageToList)(nil), d, r, s)
 	xs := [1]*MessageToList{wire.New[MessageToList](d, &t.Key)}
 	gravenGetMessageToList(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToList {
-	t := gravenTypeMessageToList.Of((*MessageToList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToList.Open((*MessageToList)(nil), d, r, s)
 	xs := wire.Alloc[MessageToList](d, &t.Key, b.N)
 	gravenGetMessageToList(d, &b, xs)
 	d.Close()
@@ -3611,20 +2853,14 @@ var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc}
 func (*MessageToInline) Γraven() *wire.Type {
 	return wire.Bind[MessageToInline](&gravenTypeMessageToInline, gravenPutMessageToInline, gravenPut1MessageToInline, gravenGet1MessageToInline)
 }
-
 func gravenBitsMessageToInline(x *MessageToInline) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutMessageToInline(e *wire.Encoder, tail uint, xs []*MessageToInline, root bool) uint {
-	t := gravenTypeMessageToInline.Of((*MessageToInline)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMessageToInline.Of((*MessageToInline)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMessageToInline(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMessageToInline(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3632,29 +2868,22 @@ func gravenPutMessageToInline(e *wire.Encoder, tail uint, xs []*MessageToInline,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, row, tail := (*[1]uint32)(b.Offs), b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MessageToInline)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMessageToInline(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.A)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MessageToInline(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMessageToInline(e, tail, []*MessageToInline{m.(*MessageToInline)}, root)
 }
-
 func gravenGetMessageToInline(d *wire.Decoder, b *wire.Rows, xs []*MessageToInline) {
 	s := (*[1]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
@@ -3668,23 +2897,18 @@ func gravenGetMessageToInline(d *wire.Decoder, b *wire.Rows, xs []*MessageToInli
 		}
 	}
 }
-
 func gravenGet1MessageToInline(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToInline(d, b, []*MessageToInline{m.(*MessageToInline)})
 }
-
 func gravenOneMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToInline {
-	t := gravenTypeMessageToInline.Of((*MessageToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToInline.Open((*MessageToInline)(nil), d, r, s)
 	xs := [1]*MessageToInline{wire.New[MessageToInline](d, &t.Key)}
 	gravenGetMessageToInline(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToInline {
-	t := gravenTypeMessageToInline.Of((*MessageToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMessageToInline.Open((*MessageToInline)(nil), d, r, s)
 	xs := wire.Alloc[MessageToInline](d, &t.Key, b.N)
 	gravenGetMessageToInline(d, &b, xs)
 	d.Close()
@@ -3692,27 +2916,21 @@ func gravenListMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mes
 }
 
 var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapListToMap_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*ListToMap) Γraven() *wire.Type {
 	return wire.Bind[ListToMap](&gravenTypeListToMap, gravenPutListToMap, gravenPut1ListToMap, gravenGet1ListToMap)
 }
-
 func gravenBitsListToMap(x *ListToMap) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListToMap(e *wire.Encoder, tail uint, xs []*ListToMap, root bool) uint {
 	t := gravenTypeListToMap.Of((*ListToMap)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListToMap(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListToMap(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3720,28 +2938,21 @@ func gravenPutListToMap(e *wire.Encoder, tail uint, xs []*ListToMap, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListToMap)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListToMap(x))
 		tail = wire.StringMap(e, tail, &gravenMapListToMap_1, t, 1, x.A, true, wire.PutU32[int32])
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListToMap(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListToMap(e, tail, []*ListToMap{m.(*ListToMap)}, root)
 }
-
 func gravenGetListToMap(d *wire.Decoder, b *wire.Rows, xs []*ListToMap) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeListToMap.Of((*ListToMap)(nil))
@@ -3755,23 +2966,18 @@ func gravenGetListToMap(d *wire.Decoder, b *wire.Rows, xs []*ListToMap) {
 		}
 	}
 }
-
 func gravenGet1ListToMap(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListToMap(d, b, []*ListToMap{m.(*ListToMap)})
 }
-
 func gravenOneListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListToMap {
-	t := gravenTypeListToMap.Of((*ListToMap)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListToMap.Open((*ListToMap)(nil), d, r, s)
 	xs := [1]*ListToMap{wire.New[ListToMap](d, &t.Key)}
 	gravenGetListToMap(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListToMap {
-	t := gravenTypeListToMap.Of((*ListToMap)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListToMap.Open((*ListToMap)(nil), d, r, s)
 	xs := wire.Alloc[ListToMap](d, &t.Key, b.N)
 	gravenGetListToMap(d, &b, xs)
 	d.Close()
@@ -3779,27 +2985,21 @@ func gravenListListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListToMap
 }
 
 var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapKeyWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyWidened) Γraven() *wire.Type {
 	return wire.Bind[MapKeyWidened](&gravenTypeMapKeyWidened, gravenPutMapKeyWidened, gravenPut1MapKeyWidened, gravenGet1MapKeyWidened)
 }
-
 func gravenBitsMapKeyWidened(x *MapKeyWidened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapKeyWidened(e *wire.Encoder, tail uint, xs []*MapKeyWidened, root bool) uint {
 	t := gravenTypeMapKeyWidened.Of((*MapKeyWidened)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapKeyWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapKeyWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3807,28 +3007,21 @@ func gravenPutMapKeyWidened(e *wire.Encoder, tail uint, xs []*MapKeyWidened, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapKeyWidened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapKeyWidened(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeyWidened_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapKeyWidened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapKeyWidened(e, tail, []*MapKeyWidened{m.(*MapKeyWidened)}, root)
 }
-
 func gravenGetMapKeyWidened(d *wire.Decoder, b *wire.Rows, xs []*MapKeyWidened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapKeyWidened.Of((*MapKeyWidened)(nil))
@@ -3842,23 +3035,18 @@ func gravenGetMapKeyWidened(d *wire.Decoder, b *wire.Rows, xs []*MapKeyWidened) 
 		}
 	}
 }
-
 func gravenGet1MapKeyWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyWidened(d, b, []*MapKeyWidened{m.(*MapKeyWidened)})
 }
-
 func gravenOneMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyWidened {
-	t := gravenTypeMapKeyWidened.Of((*MapKeyWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyWidened.Open((*MapKeyWidened)(nil), d, r, s)
 	xs := [1]*MapKeyWidened{wire.New[MapKeyWidened](d, &t.Key)}
 	gravenGetMapKeyWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyWidened {
-	t := gravenTypeMapKeyWidened.Of((*MapKeyWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyWidened.Open((*MapKeyWidened)(nil), d, r, s)
 	xs := wire.Alloc[MapKeyWidened](d, &t.Key, b.N)
 	gravenGetMapKeyWidened(d, &b, xs)
 	d.Close()
@@ -3866,27 +3054,21 @@ func gravenListMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKe
 }
 
 var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapKeySign_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeySign) Γraven() *wire.Type {
 	return wire.Bind[MapKeySign](&gravenTypeMapKeySign, gravenPutMapKeySign, gravenPut1MapKeySign, gravenGet1MapKeySign)
 }
-
 func gravenBitsMapKeySign(x *MapKeySign) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapKeySign(e *wire.Encoder, tail uint, xs []*MapKeySign, root bool) uint {
 	t := gravenTypeMapKeySign.Of((*MapKeySign)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapKeySign(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapKeySign(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3894,28 +3076,21 @@ func gravenPutMapKeySign(e *wire.Encoder, tail uint, xs []*MapKeySign, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapKeySign)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapKeySign(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeySign_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapKeySign(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapKeySign(e, tail, []*MapKeySign{m.(*MapKeySign)}, root)
 }
-
 func gravenGetMapKeySign(d *wire.Decoder, b *wire.Rows, xs []*MapKeySign) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapKeySign.Of((*MapKeySign)(nil))
@@ -3929,23 +3104,18 @@ func gravenGetMapKeySign(d *wire.Decoder, b *wire.Rows, xs []*MapKeySign) {
 		}
 	}
 }
-
 func gravenGet1MapKeySign(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeySign(d, b, []*MapKeySign{m.(*MapKeySign)})
 }
-
 func gravenOneMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeySign {
-	t := gravenTypeMapKeySign.Of((*MapKeySign)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeySign.Open((*MapKeySign)(nil), d, r, s)
 	xs := [1]*MapKeySign{wire.New[MapKeySign](d, &t.Key)}
 	gravenGetMapKeySign(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeySign {
-	t := gravenTypeMapKeySign.Of((*MapKeySign)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeySign.Open((*MapKeySign)(nil), d, r, s)
 	xs := wire.Alloc[MapKeySign](d, &t.Key, b.N)
 	gravenGetMapKeySign(d, &b, xs)
 	d.Close()
@@ -3953,27 +3123,21 @@ func gravenListMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeySi
 }
 
 var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapKeyKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyKind) Γraven() *wire.Type {
 	return wire.Bind[MapKeyKind](&gravenTypeMapKeyKind, gravenPutMapKeyKind, gravenPut1MapKeyKind, gravenGet1MapKeyKind)
 }
-
 func gravenBitsMapKeyKind(x *MapKeyKind) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapKeyKind(e *wire.Encoder, tail uint, xs []*MapKeyKind, root bool) uint {
 	t := gravenTypeMapKeyKind.Of((*MapKeyKind)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapKeyKind(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapKeyKind(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -3981,28 +3145,21 @@ func gravenPutMapKeyKind(e *wire.Encoder, tail uint, xs []*MapKeyKind, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapKeyKind)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapKeyKind(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapKeyKind_1, t, 1, x.A, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapKeyKind(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapKeyKind(e, tail, []*MapKeyKind{m.(*MapKeyKind)}, root)
 }
-
 func gravenGetMapKeyKind(d *wire.Decoder, b *wire.Rows, xs []*MapKeyKind) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapKeyKind.Of((*MapKeyKind)(nil))
@@ -4016,23 +3173,18 @@ func gravenGetMapKeyKind(d *wire.Decoder, b *wire.Rows, xs []*MapKeyKind) {
 		}
 	}
 }
-
 func gravenGet1MapKeyKind(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyKind(d, b, []*MapKeyKind{m.(*MapKeyKind)})
 }
-
 func gravenOneMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyKind {
-	t := gravenTypeMapKeyKind.Of((*MapKeyKind)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyKind.Open((*MapKeyKind)(nil), d, r, s)
 	xs := [1]*MapKeyKind{wire.New[MapKeyKind](d, &t.Key)}
 	gravenGetMapKeyKind(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyKind {
-	t := gravenTypeMapKeyKind.Of((*MapKeyKind)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyKind.Open((*MapKeyKind)(nil), d, r, s)
 	xs := wire.Alloc[MapKeyKind](d, &t.Key, b.N)
 	gravenGetMapKeyKind(d, &b, xs)
 	d.Close()
@@ -4040,27 +3192,21 @@ func gravenListMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyKi
 }
 
 var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapKeyNarrowed_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyNarrowed) Γraven() *wire.Type {
 	return wire.Bind[MapKeyNarrowed](&gravenTypeMapKeyNarrowed, gravenPutMapKeyNarrowed, gravenPut1MapKeyNarrowed, gravenGet1MapKeyNarrowed)
 }
-
 func gravenBitsMapKeyNarrowed(x *MapKeyNarrowed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapKeyNarrowed(e *wire.Encoder, tail uint, xs []*MapKeyNarrowed, root bool) uint {
 	t := gravenTypeMapKeyNarrowed.Of((*MapKeyNarrowed)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapKeyNarrowed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapKeyNarrowed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4068,28 +3214,21 @@ func gravenPutMapKeyNarrowed(e *wire.Encoder, tail uint, xs []*MapKeyNarrowed, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapKeyNarrowed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapKeyNarrowed(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeyNarrowed_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapKeyNarrowed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapKeyNarrowed(e, tail, []*MapKeyNarrowed{m.(*MapKeyNarrowed)}, root)
 }
-
 func gravenGetMapKeyNarrowed(d *wire.Decoder, b *wire.Rows, xs []*MapKeyNarrowed) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapKeyNarrowed.Of((*MapKeyNarrowed)(nil))
@@ -4103,23 +3242,18 @@ func gravenGetMapKeyNarrowed(d *wire.Decoder, b *wire.Rows, xs []*MapKeyNarrowed
 		}
 	}
 }
-
 func gravenGet1MapKeyNarrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyNarrowed(d, b, []*MapKeyNarrowed{m.(*MapKeyNarrowed)})
 }
-
 func gravenOneMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyNarrowed {
-	t := gravenTypeMapKeyNarrowed.Of((*MapKeyNarrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyNarrowed.Open((*MapKeyNarrowed)(nil), d, r, s)
 	xs := [1]*MapKeyNarrowed{wire.New[MapKeyNarrowed](d, &t.Key)}
 	gravenGetMapKeyNarrowed(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyNarrowed {
-	t := gravenTypeMapKeyNarrowed.Of((*MapKeyNarrowed)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapKeyNarrowed.Open((*MapKeyNarrowed)(nil), d, r, s)
 	xs := wire.Alloc[MapKeyNarrowed](d, &t.Key, b.N)
 	gravenGetMapKeyNarrowed(d, &b, xs)
 	d.Close()
@@ -4127,27 +3261,21 @@ func gravenListMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapK
 }
 
 var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapValueWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueWidened) Γraven() *wire.Type {
 	return wire.Bind[MapValueWidened](&gravenTypeMapValueWidened, gravenPutMapValueWidened, gravenPut1MapValueWidened, gravenGet1MapValueWidened)
 }
-
 func gravenBitsMapValueWidened(x *MapValueWidened) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapValueWidened(e *wire.Encoder, tail uint, xs []*MapValueWidened, root bool) uint {
 	t := gravenTypeMapValueWidened.Of((*MapValueWidened)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapValueWidened(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapValueWidened(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4155,28 +3283,21 @@ func gravenPutMapValueWidened(e *wire.Encoder, tail uint, xs []*MapValueWidened,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapValueWidened)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapValueWidened(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueWidened_1, t, 1, x.A, true, wire.PutU64[int64])
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapValueWidened(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapValueWidened(e, tail, []*MapValueWidened{m.(*MapValueWidened)}, root)
 }
-
 func gravenGetMapValueWidened(d *wire.Decoder, b *wire.Rows, xs []*MapValueWidened) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapValueWidened.Of((*MapValueWidened)(nil))
@@ -4190,23 +3311,18 @@ func gravenGetMapValueWidened(d *wire.Decoder, b *wire.Rows, xs []*MapValueWiden
 		}
 	}
 }
-
 func gravenGet1MapValueWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueWidened(d, b, []*MapValueWidened{m.(*MapValueWidened)})
 }
-
 func gravenOneMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueWidened {
-	t := gravenTypeMapValueWidened.Of((*MapValueWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueWidened.Open((*MapValueWidened)(nil), d, r, s)
 	xs := [1]*MapValueWidened{wire.New[MapValueWidened](d, &t.Key)}
 	gravenGetMapValueWidened(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueWidened {
-	t := gravenTypeMapValueWidened.Of((*MapValueWidened)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueWidened.Open((*MapValueWidened)(nil), d, r, s)
 	xs := wire.Alloc[MapValueWidened](d, &t.Key, b.N)
 	gravenGetMapValueWidened(d, &b, xs)
 	d.Close()
@@ -4214,27 +3330,21 @@ func gravenListMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 }
 
 var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapValueMessage_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueMessage) Γraven() *wire.Type {
 	return wire.Bind[MapValueMessage](&gravenTypeMapValueMessage, gravenPutMapValueMessage, gravenPut1MapValueMessage, gravenGet1MapValueMessage)
 }
-
 func gravenBitsMapValueMessage(x *MapValueMessage) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapValueMessage(e *wire.Encoder, tail uint, xs []*MapValueMessage, root bool) uint {
 	t := gravenTypeMapValueMessage.Of((*MapValueMessage)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapValueMessage(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapValueMessage(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4242,28 +3352,21 @@ func gravenPutMapValueMessage(e *wire.Encoder, tail uint, xs []*MapValueMessage,
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapValueMessage)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapValueMessage(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueMessage_1, t, 1, x.A, true, wire.PutMessage[*Bough])
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapValueMessage(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapValueMessage(e, tail, []*MapValueMessage{m.(*MapValueMessage)}, root)
 }
-
 func gravenGetMapValueMessage(d *wire.Decoder, b *wire.Rows, xs []*MapValueMessage) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapValueMessage.Of((*MapValueMessage)(nil))
@@ -4277,23 +3380,18 @@ func gravenGetMapValueMessage(d *wire.Decoder, b *wire.Rows, xs []*MapValueMessa
 		}
 	}
 }
-
 func gravenGet1MapValueMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueMessage(d, b, []*MapValueMessage{m.(*MapValueMessage)})
 }
-
 func gravenOneMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueMessage {
-	t := gravenTypeMapValueMessage.Of((*MapValueMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueMessage.Open((*MapValueMessage)(nil), d, r, s)
 	xs := [1]*MapValueMessage{wire.New[MapValueMessage](d, &t.Key)}
 	gravenGetMapValueMessage(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueMessage {
-	t := gravenTypeMapValueMessage.Of((*MapValueMessage)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueMessage.Open((*MapValueMessage)(nil), d, r, s)
 	xs := wire.Alloc[MapValueMessage](d, &t.Key, b.N)
 	gravenGetMapValueMessage(d, &b, xs)
 	d.Close()
@@ -4301,27 +3399,21 @@ func gravenListMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 }
 
 var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0}
-
 var gravenMapMapValueKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueKind) Γraven() *wire.Type {
 	return wire.Bind[MapValueKind](&gravenTypeMapValueKind, gravenPutMapValueKind, gravenPut1MapValueKind, gravenGet1MapValueKind)
 }
-
 func gravenBitsMapValueKind(x *MapValueKind) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutMapValueKind(e *wire.Encoder, tail uint, xs []*MapValueKind, root bool) uint {
 	t := gravenTypeMapValueKind.Of((*MapValueKind)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMapValueKind(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMapValueKind(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4329,28 +3421,21 @@ func gravenPutMapValueKind(e *wire.Encoder, tail uint, xs []*MapValueKind, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(MapValueKind)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMapValueKind(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueKind_1, t, 1, x.A, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1MapValueKind(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMapValueKind(e, tail, []*MapValueKind{m.(*MapValueKind)}, root)
 }
-
 func gravenGetMapValueKind(d *wire.Decoder, b *wire.Rows, xs []*MapValueKind) {
 	s := (*[1]wire.Slot)(b.Slots)
 	t := gravenTypeMapValueKind.Of((*MapValueKind)(nil))
@@ -4364,23 +3449,18 @@ func gravenGetMapValueKind(d *wire.Decoder, b *wire.Rows, xs []*MapValueKind) {
 		}
 	}
 }
-
 func gravenGet1MapValueKind(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueKind(d, b, []*MapValueKind{m.(*MapValueKind)})
 }
-
 func gravenOneMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueKind {
-	t := gravenTypeMapValueKind.Of((*MapValueKind)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueKind.Open((*MapValueKind)(nil), d, r, s)
 	xs := [1]*MapValueKind{wire.New[MapValueKind](d, &t.Key)}
 	gravenGetMapValueKind(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueKind {
-	t := gravenTypeMapValueKind.Of((*MapValueKind)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMapValueKind.Open((*MapValueKind)(nil), d, r, s)
 	xs := wire.Alloc[MapValueKind](d, &t.Key, b.N)
 	gravenGetMapValueKind(d, &b, xs)
 	d.Close()
@@ -4388,20 +3468,14 @@ func gravenListMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapVal
 }
 
 var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40}
-
 var gravenKeyIntoOneof_A wire.Key
-
 var gravenKeyIntoOneof_B wire.Key
 
 // Γraven is for the runtime.
 func (*IntoOneof) Γraven() *wire.Type {
 	return wire.Bind[IntoOneof](&gravenTypeIntoOneof, gravenPutIntoOneof, gravenPut1IntoOneof, gravenGet1IntoOneof)
 }
-
 func gravenBitsIntoOneof(x *IntoOneof) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.X.(type) {
 	case *IntoOneof_A:
 		b |= wire.Bit(v != nil) << 0
@@ -4410,12 +3484,10 @@ func gravenBitsIntoOneof(x *IntoOneof) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutIntoOneof(e *wire.Encoder, tail uint, xs []*IntoOneof, root bool) uint {
-	t := gravenTypeIntoOneof.Of((*IntoOneof)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeIntoOneof.Of((*IntoOneof)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsIntoOneof(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsIntoOneof(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4423,12 +3495,9 @@ func gravenPutIntoOneof(e *wire.Encoder, tail uint, xs []*IntoOneof, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(IntoOneof)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsIntoOneof(x))
 		if v, _ := x.X.(*IntoOneof_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -4439,17 +3508,13 @@ func gravenPutIntoOneof(e *wire.Encoder, tail uint, xs []*IntoOneof, root bool) 
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1IntoOneof(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutIntoOneof(e, tail, []*IntoOneof{m.(*IntoOneof)}, root)
 }
-
 func gravenGetIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*IntoOneof) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -4469,23 +3534,18 @@ func gravenGetIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*IntoOneof) {
 		}
 	}
 }
-
 func gravenGet1IntoOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetIntoOneof(d, b, []*IntoOneof{m.(*IntoOneof)})
 }
-
 func gravenOneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *IntoOneof {
-	t := gravenTypeIntoOneof.Of((*IntoOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeIntoOneof.Open((*IntoOneof)(nil), d, r, s)
 	xs := [1]*IntoOneof{wire.New[IntoOneof](d, &t.Key)}
 	gravenGetIntoOneof(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*IntoOneof {
-	t := gravenTypeIntoOneof.Of((*IntoOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeIntoOneof.Open((*IntoOneof)(nil), d, r, s)
 	xs := wire.Alloc[IntoOneof](d, &t.Key, b.N)
 	gravenGetIntoOneof(d, &b, xs)
 	d.Close()
@@ -4493,20 +3553,14 @@ func gravenListIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*IntoOneof
 }
 
 var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40}
-
 var gravenKeyAloneIntoOneof_A wire.Key
-
 var gravenKeyAloneIntoOneof_B wire.Key
 
 // Γraven is for the runtime.
 func (*AloneIntoOneof) Γraven() *wire.Type {
 	return wire.Bind[AloneIntoOneof](&gravenTypeAloneIntoOneof, gravenPutAloneIntoOneof, gravenPut1AloneIntoOneof, gravenGet1AloneIntoOneof)
 }
-
 func gravenBitsAloneIntoOneof(x *AloneIntoOneof) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.X.(type) {
 	case *AloneIntoOneof_A:
 		b |= wire.Bit(v != nil) << 0
@@ -4515,12 +3569,10 @@ func gravenBitsAloneIntoOneof(x *AloneIntoOneof) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutAloneIntoOneof(e *wire.Encoder, tail uint, xs []*AloneIntoOneof, root bool) uint {
-	t := gravenTypeAloneIntoOneof.Of((*AloneIntoOneof)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAloneIntoOneof.Of((*AloneIntoOneof)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAloneIntoOneof(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAloneIntoOneof(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4528,12 +3580,9 @@ func gravenPutAloneIntoOneof(e *wire.Encoder, tail uint, xs []*AloneIntoOneof, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(AloneIntoOneof)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAloneIntoOneof(x))
 		if v, _ := x.X.(*AloneIntoOneof_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -4544,17 +3593,13 @@ func gravenPutAloneIntoOneof(e *wire.Encoder, tail uint, xs []*AloneIntoOneof, r
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1AloneIntoOneof(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAloneIntoOneof(e, tail, []*AloneIntoOneof{m.(*AloneIntoOneof)}, root)
 }
-
 func gravenGetAloneIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*AloneIntoOneof) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -4574,23 +3619,18 @@ func gravenGetAloneIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*AloneIntoOneof
 		}
 	}
 }
-
 func gravenGet1AloneIntoOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAloneIntoOneof(d, b, []*AloneIntoOneof{m.(*AloneIntoOneof)})
 }
-
 func gravenOneAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *AloneIntoOneof {
-	t := gravenTypeAloneIntoOneof.Of((*AloneIntoOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAloneIntoOneof.Open((*AloneIntoOneof)(nil), d, r, s)
 	xs := [1]*AloneIntoOneof{wire.New[AloneIntoOneof](d, &t.Key)}
 	gravenGetAloneIntoOneof(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AloneIntoOneof {
-	t := gravenTypeAloneIntoOneof.Of((*AloneIntoOneof)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAloneIntoOneof.Open((*AloneIntoOneof)(nil), d, r, s)
 	xs := wire.Alloc[AloneIntoOneof](d, &t.Key, b.N)
 	gravenGetAloneIntoOneof(d, &b, xs)
 	d.Close()
@@ -4603,21 +3643,15 @@ var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1}
 func (*PresenceAdded) Γraven() *wire.Type {
 	return wire.Bind[PresenceAdded](&gravenTypePresenceAdded, gravenPutPresenceAdded, gravenPut1PresenceAdded, gravenGet1PresenceAdded)
 }
-
 func gravenBitsPresenceAdded(x *PresenceAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.B != nil) << 1
 	return b
 }
-
 func gravenPutPresenceAdded(e *wire.Encoder, tail uint, xs []*PresenceAdded, root bool) uint {
-	t := gravenTypePresenceAdded.Of((*PresenceAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePresenceAdded.Of((*PresenceAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPresenceAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPresenceAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4625,12 +3659,9 @@ func gravenPutPresenceAdded(e *wire.Encoder, tail uint, xs []*PresenceAdded, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(PresenceAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPresenceAdded(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.B; v != nil {
@@ -4639,17 +3670,13 @@ func gravenPutPresenceAdded(e *wire.Encoder, tail uint, xs []*PresenceAdded, roo
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1PresenceAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPresenceAdded(e, tail, []*PresenceAdded{m.(*PresenceAdded)}, root)
 }
-
 func gravenGetPresenceAdded(d *wire.Decoder, b *wire.Rows, xs []*PresenceAdded) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -4665,23 +3692,18 @@ func gravenGetPresenceAdded(d *wire.Decoder, b *wire.Rows, xs []*PresenceAdded) 
 		}
 	}
 }
-
 func gravenGet1PresenceAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPresenceAdded(d, b, []*PresenceAdded{m.(*PresenceAdded)})
 }
-
 func gravenOnePresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *PresenceAdded {
-	t := gravenTypePresenceAdded.Of((*PresenceAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePresenceAdded.Open((*PresenceAdded)(nil), d, r, s)
 	xs := [1]*PresenceAdded{wire.New[PresenceAdded](d, &t.Key)}
 	gravenGetPresenceAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListPresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*PresenceAdded {
-	t := gravenTypePresenceAdded.Of((*PresenceAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePresenceAdded.Open((*PresenceAdded)(nil), d, r, s)
 	xs := wire.Alloc[PresenceAdded](d, &t.Key, b.N)
 	gravenGetPresenceAdded(d, &b, xs)
 	d.Close()
@@ -4694,20 +3716,14 @@ var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc}
 func (*InlineSameSize) Γraven() *wire.Type {
 	return wire.Bind[InlineSameSize](&gravenTypeInlineSameSize, gravenPutInlineSameSize, gravenPut1InlineSameSize, gravenGet1InlineSameSize)
 }
-
 func gravenBitsInlineSameSize(x *InlineSameSize) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutInlineSameSize(e *wire.Encoder, tail uint, xs []*InlineSameSize, root bool) uint {
-	t := gravenTypeInlineSameSize.Of((*InlineSameSize)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInlineSameSize.Of((*InlineSameSize)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInlineSameSize(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsInlineSameSize(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4715,29 +3731,22 @@ func gravenPutInlineSameSize(e *wire.Encoder, tail uint, xs []*InlineSameSize, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, row, tail := (*[1]uint32)(b.Offs), b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(InlineSameSize)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsInlineSameSize(x))
 		if o[0] != 0 {
 			gravenPackMixed(e, row+uint(o[0]), x.A)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1InlineSameSize(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInlineSameSize(e, tail, []*InlineSameSize{m.(*InlineSameSize)}, root)
 }
-
 func gravenGetInlineSameSize(d *wire.Decoder, b *wire.Rows, xs []*InlineSameSize) {
 	s := (*[1]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Mixed](d, &gravenTypeMixed.Of((*Mixed)(nil)).Key)
@@ -4751,23 +3760,18 @@ func gravenGetInlineSameSize(d *wire.Decoder, b *wire.Rows, xs []*InlineSameSize
 		}
 	}
 }
-
 func gravenGet1InlineSameSize(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInlineSameSize(d, b, []*InlineSameSize{m.(*InlineSameSize)})
 }
-
 func gravenOneInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) *InlineSameSize {
-	t := gravenTypeInlineSameSize.Of((*InlineSameSize)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInlineSameSize.Open((*InlineSameSize)(nil), d, r, s)
 	xs := [1]*InlineSameSize{wire.New[InlineSameSize](d, &t.Key)}
 	gravenGetInlineSameSize(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineSameSize {
-	t := gravenTypeInlineSameSize.Of((*InlineSameSize)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInlineSameSize.Open((*InlineSameSize)(nil), d, r, s)
 	xs := wire.Alloc[InlineSameSize](d, &t.Key, b.N)
 	gravenGetInlineSameSize(d, &b, xs)
 	d.Close()
@@ -4780,20 +3784,14 @@ var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3}
 func (*InlineGrown) Γraven() *wire.Type {
 	return wire.Bind[InlineGrown](&gravenTypeInlineGrown, gravenPutInlineGrown, gravenPut1InlineGrown, gravenGet1InlineGrown)
 }
-
 func gravenBitsInlineGrown(x *InlineGrown) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutInlineGrown(e *wire.Encoder, tail uint, xs []*InlineGrown, root bool) uint {
-	t := gravenTypeInlineGrown.Of((*InlineGrown)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInlineGrown.Of((*InlineGrown)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInlineGrown(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsInlineGrown(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4801,29 +3799,22 @@ func gravenPutInlineGrown(e *wire.Encoder, tail uint, xs []*InlineGrown, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, row, tail := (*[1]uint32)(b.Offs), b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(InlineGrown)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsInlineGrown(x))
 		if o[0] != 0 {
 			gravenPackSpace(e, row+uint(o[0]), x.A)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1InlineGrown(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInlineGrown(e, tail, []*InlineGrown{m.(*InlineGrown)}, root)
 }
-
 func gravenGetInlineGrown(d *wire.Decoder, b *wire.Rows, xs []*InlineGrown) {
 	s := (*[1]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Space](d, &gravenTypeSpace.Of((*Space)(nil)).Key)
@@ -4837,23 +3828,18 @@ func gravenGetInlineGrown(d *wire.Decoder, b *wire.Rows, xs []*InlineGrown) {
 		}
 	}
 }
-
 func gravenGet1InlineGrown(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInlineGrown(d, b, []*InlineGrown{m.(*InlineGrown)})
 }
-
 func gravenOneInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) *InlineGrown {
-	t := gravenTypeInlineGrown.Of((*InlineGrown)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInlineGrown.Open((*InlineGrown)(nil), d, r, s)
 	xs := [1]*InlineGrown{wire.New[InlineGrown](d, &t.Key)}
 	gravenGetInlineGrown(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineGrown {
-	t := gravenTypeInlineGrown.Of((*InlineGrown)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInlineGrown.Open((*InlineGrown)(nil), d, r, s)
 	xs := wire.Alloc[InlineGrown](d, &t.Key, b.N)
 	gravenGetInlineGrown(d, &b, xs)
 	d.Close()
@@ -4866,20 +3852,14 @@ var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4}
 func (*NumberToInline) Γraven() *wire.Type {
 	return wire.Bind[NumberToInline](&gravenTypeNumberToInline, gravenPutNumberToInline, gravenPut1NumberToInline, gravenGet1NumberToInline)
 }
-
 func gravenBitsNumberToInline(x *NumberToInline) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	return b
 }
-
 func gravenPutNumberToInline(e *wire.Encoder, tail uint, xs []*NumberToInline, root bool) uint {
-	t := gravenTypeNumberToInline.Of((*NumberToInline)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNumberToInline.Of((*NumberToInline)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNumberToInline(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNumberToInline(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4887,29 +3867,22 @@ func gravenPutNumberToInline(e *wire.Encoder, tail uint, xs []*NumberToInline, r
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, row, tail := (*[1]uint32)(b.Offs), b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(NumberToInline)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNumberToInline(x))
 		if o[0] != 0 {
 			gravenPackTwo(e, row+uint(o[0]), x.A)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1NumberToInline(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNumberToInline(e, tail, []*NumberToInline{m.(*NumberToInline)}, root)
 }
-
 func gravenGetNumberToInline(d *wire.Decoder, b *wire.Rows, xs []*NumberToInline) {
 	s := (*[1]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Two](d, &gravenTypeTwo.Of((*Two)(nil)).Key)
@@ -4923,23 +3896,18 @@ func gravenGetNumberToInline(d *wire.Decoder, b *wire.Rows, xs []*NumberToInline
 		}
 	}
 }
-
 func gravenGet1NumberToInline(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToInline(d, b, []*NumberToInline{m.(*NumberToInline)})
 }
-
 func gravenOneNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToInline {
-	t := gravenTypeNumberToInline.Of((*NumberToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToInline.Open((*NumberToInline)(nil), d, r, s)
 	xs := [1]*NumberToInline{wire.New[NumberToInline](d, &t.Key)}
 	gravenGetNumberToInline(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToInline {
-	t := gravenTypeNumberToInline.Of((*NumberToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNumberToInline.Open((*NumberToInline)(nil), d, r, s)
 	xs := wire.Alloc[NumberToInline](d, &t.Key, b.N)
 	gravenGetNumberToInline(d, &b, xs)
 	d.Close()
@@ -4952,20 +3920,14 @@ var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412}
 func (*ListNumberToInline) Γraven() *wire.Type {
 	return wire.Bind[ListNumberToInline](&gravenTypeListNumberToInline, gravenPutListNumberToInline, gravenPut1ListNumberToInline, gravenGet1ListNumberToInline)
 }
-
 func gravenBitsListNumberToInline(x *ListNumberToInline) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutListNumberToInline(e *wire.Encoder, tail uint, xs []*ListNumberToInline, root bool) uint {
-	t := gravenTypeListNumberToInline.Of((*ListNumberToInline)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeListNumberToInline.Of((*ListNumberToInline)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsListNumberToInline(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsListNumberToInline(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -4973,28 +3935,21 @@ func gravenPutListNumberToInline(e *wire.Encoder, tail uint, xs []*ListNumberToI
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ListNumberToInline)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsListNumberToInline(x))
 		tail = wire.PackAll(e, tail, x.A, 4, gravenPackFour)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ListNumberToInline(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutListNumberToInline(e, tail, []*ListNumberToInline{m.(*ListNumberToInline)}, root)
 }
-
 func gravenGetListNumberToInline(d *wire.Decoder, b *wire.Rows, xs []*ListNumberToInline) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5007,23 +3962,18 @@ func gravenGetListNumberToInline(d *wire.Decoder, b *wire.Rows, xs []*ListNumber
 		}
 	}
 }
-
 func gravenGet1ListNumberToInline(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNumberToInline(d, b, []*ListNumberToInline{m.(*ListNumberToInline)})
 }
-
 func gravenOneListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNumberToInline {
-	t := gravenTypeListNumberToInline.Of((*ListNumberToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNumberToInline.Open((*ListNumberToInline)(nil), d, r, s)
 	xs := [1]*ListNumberToInline{wire.New[ListNumberToInline](d, &t.Key)}
 	gravenGetListNumberToInline(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNumberToInline {
-	t := gravenTypeListNumberToInline.Of((*ListNumberToInline)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeListNumberToInline.Open((*ListNumberToInline)(nil), d, r, s)
 	xs := wire.Alloc[ListNumberToInline](d, &t.Key, b.N)
 	gravenGetListNumberToInline(d, &b, xs)
 	d.Close()
@@ -5036,20 +3986,14 @@ var gravenTypeToExtension = wire.Type{Shape: 0xac498e79}
 func (*ToExtension) Γraven() *wire.Type {
 	return wire.Bind[ToExtension](&gravenTypeToExtension, gravenPutToExtension, gravenPut1ToExtension, gravenGet1ToExtension)
 }
-
 func gravenBitsToExtension(x *ToExtension) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutToExtension(e *wire.Encoder, tail uint, xs []*ToExtension, root bool) uint {
-	t := gravenTypeToExtension.Of((*ToExtension)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeToExtension.Of((*ToExtension)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsToExtension(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsToExtension(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -5057,28 +4001,21 @@ func gravenPutToExtension(e *wire.Encoder, tail uint, xs []*ToExtension, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ToExtension)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsToExtension(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ToExtension(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutToExtension(e, tail, []*ToExtension{m.(*ToExtension)}, root)
 }
-
 func gravenGetToExtension(d *wire.Decoder, b *wire.Rows, xs []*ToExtension) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5089,23 +4026,18 @@ func gravenGetToExtension(d *wire.Decoder, b *wire.Rows, xs []*ToExtension) {
 		}
 	}
 }
-
 func gravenGet1ToExtension(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetToExtension(d, b, []*ToExtension{m.(*ToExtension)})
 }
-
 func gravenOneToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) *ToExtension {
-	t := gravenTypeToExtension.Of((*ToExtension)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeToExtension.Open((*ToExtension)(nil), d, r, s)
 	xs := [1]*ToExtension{wire.New[ToExtension](d, &t.Key)}
 	gravenGetToExtension(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ToExtension {
-	t := gravenTypeToExtension.Of((*ToExtension)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeToExtension.Open((*ToExtension)(nil), d, r, s)
 	xs := wire.Alloc[ToExtension](d, &t.Key, b.N)
 	gravenGetToExtension(d, &b, xs)
 	d.Close()
@@ -5118,21 +4050,15 @@ var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40}
 func (*RequiredAdded) Γraven() *wire.Type {
 	return wire.Bind[RequiredAdded](&gravenTypeRequiredAdded, gravenPutRequiredAdded, gravenPut1RequiredAdded, gravenGet1RequiredAdded)
 }
-
 func gravenBitsRequiredAdded(x *RequiredAdded) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	b |= wire.Bit(x.B != nil) << 1
 	return b
 }
-
 func gravenPutRequiredAdded(e *wire.Encoder, tail uint, xs []*RequiredAdded, root bool) uint {
-	t := gravenTypeRequiredAdded.Of((*RequiredAdded)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRequiredAdded.Of((*RequiredAdded)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRequiredAdded(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRequiredAdded(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -5140,29 +4066,22 @@ func gravenPutRequiredAdded(e *wire.Encoder, tail uint, xs []*RequiredAdded, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(RequiredAdded)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequiredAdded(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(wire.Deref(x.B)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1RequiredAdded(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRequiredAdded(e, tail, []*RequiredAdded{m.(*RequiredAdded)}, root)
 }
-
 func gravenGetRequiredAdded(d *wire.Decoder, b *wire.Rows, xs []*RequiredAdded) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5176,23 +4095,18 @@ func gravenGetRequiredAdded(d *wire.Decoder, b *wire.Rows, xs []*RequiredAdded) 
 		}
 	}
 }
-
 func gravenGet1RequiredAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredAdded(d, b, []*RequiredAdded{m.(*RequiredAdded)})
 }
-
 func gravenOneRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredAdded {
-	t := gravenTypeRequiredAdded.Of((*RequiredAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredAdded.Open((*RequiredAdded)(nil), d, r, s)
 	xs := [1]*RequiredAdded{wire.New[RequiredAdded](d, &t.Key)}
 	gravenGetRequiredAdded(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredAdded {
-	t := gravenTypeRequiredAdded.Of((*RequiredAdded)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRequiredAdded.Open((*RequiredAdded)(nil), d, r, s)
 	xs := wire.Alloc[RequiredAdded](d, &t.Key, b.N)
 	gravenGetRequiredAdded(d, &b, xs)
 	d.Close()
@@ -5205,20 +4119,14 @@ var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79}
 func (*UTF8Added) Γraven() *wire.Type {
 	return wire.Bind[UTF8Added](&gravenTypeUTF8Added, gravenPutUTF8Added, gravenPut1UTF8Added, gravenGet1UTF8Added)
 }
-
 func gravenBitsUTF8Added(x *UTF8Added) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutUTF8Added(e *wire.Encoder, tail uint, xs []*UTF8Added, root bool) uint {
-	t := gravenTypeUTF8Added.Of((*UTF8Added)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUTF8Added.Of((*UTF8Added)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUTF8Added(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsUTF8Added(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -5226,28 +4134,21 @@ func gravenPutUTF8Added(e *wire.Encoder, tail uint, xs []*UTF8Added, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(UTF8Added)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsUTF8Added(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UTF8Added(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUTF8Added(e, tail, []*UTF8Added{m.(*UTF8Added)}, root)
 }
-
 func gravenGetUTF8Added(d *wire.Decoder, b *wire.Rows, xs []*UTF8Added) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5258,23 +4159,18 @@ func gravenGetUTF8Added(d *wire.Decoder, b *wire.Rows, xs []*UTF8Added) {
 		}
 	}
 }
-
 func gravenGet1UTF8Added(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetUTF8Added(d, b, []*UTF8Added{m.(*UTF8Added)})
 }
-
 func gravenOneUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) *UTF8Added {
-	t := gravenTypeUTF8Added.Of((*UTF8Added)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUTF8Added.Open((*UTF8Added)(nil), d, r, s)
 	xs := [1]*UTF8Added{wire.New[UTF8Added](d, &t.Key)}
 	gravenGetUTF8Added(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UTF8Added {
-	t := gravenTypeUTF8Added.Of((*UTF8Added)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeUTF8Added.Open((*UTF8Added)(nil), d, r, s)
 	xs := wire.Alloc[UTF8Added](d, &t.Key, b.N)
 	gravenGetUTF8Added(d, &b, xs)
 	d.Close()
@@ -5287,20 +4183,14 @@ var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2}
 func (*Reused) Γraven() *wire.Type {
 	return wire.Bind[Reused](&gravenTypeReused, gravenPutReused, gravenPut1Reused, gravenGet1Reused)
 }
-
 func gravenBitsReused(x *Reused) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.B) != 0) << 0
 	return b
 }
-
 func gravenPutReused(e *wire.Encoder, tail uint, xs []*Reused, root bool) uint {
-	t := gravenTypeReused.Of((*Reused)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeReused.Of((*Reused)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsReused(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsReused(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -5308,28 +4198,21 @@ func gravenPutReused(e *wire.Encoder, tail uint, xs []*Reused, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Reused)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsReused(x))
 		tail = wire.Numbers(e, tail, x.B)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Reused(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutReused(e, tail, []*Reused{m.(*Reused)}, root)
 }
-
 func gravenGetReused(d *wire.Decoder, b *wire.Rows, xs []*Reused) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5342,23 +4225,18 @@ func gravenGetReused(d *wire.Decoder, b *wire.Rows, xs []*Reused) {
 		}
 	}
 }
-
 func gravenGet1Reused(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReused(d, b, []*Reused{m.(*Reused)})
 }
-
 func gravenOneReused(d *wire.Decoder, r wire.Row, s *wire.Slot) *Reused {
-	t := gravenTypeReused.Of((*Reused)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeReused.Open((*Reused)(nil), d, r, s)
 	xs := [1]*Reused{wire.New[Reused](d, &t.Key)}
 	gravenGetReused(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListReused(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reused {
-	t := gravenTypeReused.Of((*Reused)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeReused.Open((*Reused)(nil), d, r, s)
 	xs := wire.Alloc[Reused](d, &t.Key, b.N)
 	gravenGetReused(d, &b, xs)
 	d.Close()
@@ -5371,11 +4249,7 @@ var gravenTypeWide = wire.Type{Shape: 0xf65c3fac}
 func (*Wide) Γraven() *wire.Type {
 	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
-
 func gravenBitsWide(x *Wide, b *[2]uint64) {
-	if x == nil {
-		return
-	}
 	b[0] |= wire.Bit(len(x.F1) != 0) << 0
 	b[0] |= wire.Bit(x.F2) << 1
 	b[0] |= wire.Bit(x.F2) << 2
@@ -5448,14 +4322,15 @@ func gravenBitsWide(x *Wide, b *[2]uint64) {
 	b[1] |= wire.Bit(x.F60 != 0) << 5
 	b[1] |= wire.Bit(len(x.F61) != 0) << 6
 }
-
 func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWide.Of((*Wide)(nil)))
 	for _, x := range xs {
 		var bits [2]uint64
+		if x == nil {
+			continue
+		}
 		gravenBitsWide(x, &bits)
-		if u.AddWide(e, bits[:], x != nil && (len(x.unknownFields) > 0)) {
+		if u.AddWide(e, bits[:], len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -5463,12 +4338,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[61]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[61]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Wide)
-		}
+		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsWide(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -5546,17 +4418,13 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		out.End(row, o[60], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Wide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWide(e, tail, []*Wide{m.(*Wide)}, root)
 }
-
 func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 	s := (*[61]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -5647,23 +4515,18 @@ func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 		}
 	}
 }
-
 func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
-
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
 	gravenGetWide(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := wire.Alloc[Wide](d, &t.Key, b.N)
 	gravenGetWide(d, &b, xs)
 	d.Close()
@@ -5676,11 +4539,7 @@ var gravenTypeInList = wire.Type{Shape: 0x47758298}
 func (*InList) Γraven() *wire.Type {
 	return wire.Bind[InList](&gravenTypeInList, gravenPutInList, gravenPut1InList, gravenGet1InList)
 }
-
 func gravenBitsInList(x *InList) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Nothing) != 0) << 0
 	b |= wire.Bit(len(x.Added) != 0) << 1
 	b |= wire.Bit(len(x.AddedLarge) != 0) << 2
@@ -5746,12 +4605,10 @@ func gravenBitsInList(x *InList) (b uint64) {
 	b |= wire.Bit(len(x.Wide) != 0) << 62
 	return b
 }
-
 func gravenPutInList(e *wire.Encoder, tail uint, xs []*InList, root bool) uint {
-	t := gravenTypeInList.Of((*InList)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInList.Of((*InList)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInList(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsInList(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -5759,12 +4616,9 @@ func gravenPutInList(e *wire.Encoder, tail uint, xs []*InList, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[63]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[63]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(InList)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsInList(x))
 		if v := x.Nothing; len(v) != 0 {
 			tail = gravenPutNothing(e, tail, v, false)
@@ -6020,17 +4874,13 @@ func gravenPutInList(e *wire.Encoder, tail uint, xs []*InList, root bool) uint {
 		out.End(row, o[62], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1InList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInList(e, tail, []*InList{m.(*InList)}, root)
 }
-
 func gravenGetInList(d *wire.Decoder, b *wire.Rows, xs []*InList) {
 	s := (*[63]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -6229,23 +5079,18 @@ func gravenGetInList(d *wire.Decoder, b *wire.Rows, xs []*InList) {
 		}
 	}
 }
-
 func gravenGet1InList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInList(d, b, []*InList{m.(*InList)})
 }
-
 func gravenOneInList(d *wire.Decoder, r wire.Row, s *wire.Slot) *InList {
-	t := gravenTypeInList.Of((*InList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInList.Open((*InList)(nil), d, r, s)
 	xs := [1]*InList{wire.New[InList](d, &t.Key)}
 	gravenGetInList(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InList {
-	t := gravenTypeInList.Of((*InList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInList.Open((*InList)(nil), d, r, s)
 	xs := wire.Alloc[InList](d, &t.Key, b.N)
 	gravenGetInList(d, &b, xs)
 	d.Close()
@@ -6253,142 +5098,75 @@ func gravenListInList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InList {
 }
 
 var gravenTypeInMap = wire.Type{Shape: 0x47758298}
-
 var gravenMapInMap_1 wire.MapInfo
-
 var gravenMapInMap_2 wire.MapInfo
-
 var gravenMapInMap_3 wire.MapInfo
-
 var gravenMapInMap_4 wire.MapInfo
-
 var gravenMapInMap_5 wire.MapInfo
-
 var gravenMapInMap_6 wire.MapInfo
-
 var gravenMapInMap_7 wire.MapInfo
-
 var gravenMapInMap_8 wire.MapInfo
-
 var gravenMapInMap_9 wire.MapInfo
-
 var gravenMapInMap_10 wire.MapInfo
-
 var gravenMapInMap_11 wire.MapInfo
-
 var gravenMapInMap_12 wire.MapInfo
-
 var gravenMapInMap_13 wire.MapInfo
-
 var gravenMapInMap_14 wire.MapInfo
-
 var gravenMapInMap_15 wire.MapInfo
-
 var gravenMapInMap_16 wire.MapInfo
-
 var gravenMapInMap_17 wire.MapInfo
-
 var gravenMapInMap_18 wire.MapInfo
-
 var gravenMapInMap_19 wire.MapInfo
-
 var gravenMapInMap_20 wire.MapInfo
-
 var gravenMapInMap_21 wire.MapInfo
-
 var gravenMapInMap_22 wire.MapInfo
-
 var gravenMapInMap_23 wire.MapInfo
-
 var gravenMapInMap_24 wire.MapInfo
-
 var gravenMapInMap_25 wire.MapInfo
-
 var gravenMapInMap_26 wire.MapInfo
-
 var gravenMapInMap_27 wire.MapInfo
-
 var gravenMapInMap_28 wire.MapInfo
-
 var gravenMapInMap_29 wire.MapInfo
-
 var gravenMapInMap_30 wire.MapInfo
-
 var gravenMapInMap_31 wire.MapInfo
-
 var gravenMapInMap_32 wire.MapInfo
-
 var gravenMapInMap_33 wire.MapInfo
-
 var gravenMapInMap_34 wire.MapInfo
-
 var gravenMapInMap_35 wire.MapInfo
-
 var gravenMapInMap_36 wire.MapInfo
-
 var gravenMapInMap_37 wire.MapInfo
-
 var gravenMapInMap_38 wire.MapInfo
-
 var gravenMapInMap_39 wire.MapInfo
-
 var gravenMapInMap_40 wire.MapInfo
-
 var gravenMapInMap_41 wire.MapInfo
-
 var gravenMapInMap_42 wire.MapInfo
-
 var gravenMapInMap_43 wire.MapInfo
-
 var gravenMapInMap_44 wire.MapInfo
-
 var gravenMapInMap_45 wire.MapInfo
-
 var gravenMapInMap_46 wire.MapInfo
-
 var gravenMapInMap_47 wire.MapInfo
-
 var gravenMapInMap_48 wire.MapInfo
-
 var gravenMapInMap_49 wire.MapInfo
-
 var gravenMapInMap_50 wire.MapInfo
-
 var gravenMapInMap_51 wire.MapInfo
-
 var gravenMapInMap_52 wire.MapInfo
-
 var gravenMapInMap_53 wire.MapInfo
-
 var gravenMapInMap_54 wire.MapInfo
-
 var gravenMapInMap_55 wire.MapInfo
-
 var gravenMapInMap_56 wire.MapInfo
-
 var gravenMapInMap_57 wire.MapInfo
-
 var gravenMapInMap_58 wire.MapInfo
-
 var gravenMapInMap_59 wire.MapInfo
-
 var gravenMapInMap_60 wire.MapInfo
-
 var gravenMapInMap_61 wire.MapInfo
-
 var gravenMapInMap_62 wire.MapInfo
-
 var gravenMapInMap_63 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*InMap) Γraven() *wire.Type {
 	return wire.Bind[InMap](&gravenTypeInMap, gravenPutInMap, gravenPut1InMap, gravenGet1InMap)
 }
-
 func gravenBitsInMap(x *InMap) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Nothing) != 0) << 0
 	b |= wire.Bit(len(x.Added) != 0) << 1
 	b |= wire.Bit(len(x.AddedLarge) != 0) << 2
@@ -6454,12 +5232,11 @@ func gravenBitsInMap(x *InMap) (b uint64) {
 	b |= wire.Bit(len(x.Wide) != 0) << 62
 	return b
 }
-
 func gravenPutInMap(e *wire.Encoder, tail uint, xs []*InMap, root bool) uint {
 	t := gravenTypeInMap.Of((*InMap)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInMap(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsInMap(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -6467,12 +5244,9 @@ func gravenPutInMap(e *wire.Encoder, tail uint, xs []*InMap, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[63]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[63]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(InMap)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsInMap(x))
 		tail = wire.StringMap(e, tail, &gravenMapInMap_1, t, 1, x.Nothing, true, wire.PutMessage[*Nothing])
 		out.End(row, o[0], tail-b.Tail)
@@ -6602,17 +5376,13 @@ func gravenPutInMap(e *wire.Encoder, tail uint, xs []*InMap, root bool) uint {
 		out.End(row, o[62], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1InMap(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInMap(e, tail, []*InMap{m.(*InMap)}, root)
 }
-
 func gravenGetInMap(d *wire.Decoder, b *wire.Rows, xs []*InMap) {
 	s := (*[63]wire.Slot)(b.Slots)
 	t := gravenTypeInMap.Of((*InMap)(nil))
@@ -6812,23 +5582,18 @@ func gravenGetInMap(d *wire.Decoder, b *wire.Rows, xs []*InMap) {
 		}
 	}
 }
-
 func gravenGet1InMap(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInMap(d, b, []*InMap{m.(*InMap)})
 }
-
 func gravenOneInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) *InMap {
-	t := gravenTypeInMap.Of((*InMap)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInMap.Open((*InMap)(nil), d, r, s)
 	xs := [1]*InMap{wire.New[InMap](d, &t.Key)}
 	gravenGetInMap(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InMap {
-	t := gravenTypeInMap.Of((*InMap)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInMap.Open((*InMap)(nil), d, r, s)
 	xs := wire.Alloc[InMap](d, &t.Key, b.N)
 	gravenGetInMap(d, &b, xs)
 	d.Close()
@@ -6841,21 +5606,15 @@ var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40}
 func (*Leaf) Γraven() *wire.Type {
 	return wire.Bind[Leaf](&gravenTypeLeaf, gravenPutLeaf, gravenPut1Leaf, gravenGet1Leaf)
 }
-
 func gravenBitsLeaf(x *Leaf) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(x.N != 0) << 1
 	return b
 }
-
 func gravenPutLeaf(e *wire.Encoder, tail uint, xs []*Leaf, root bool) uint {
-	t := gravenTypeLeaf.Of((*Leaf)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeLeaf.Of((*Leaf)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsLeaf(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsLeaf(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -6863,29 +5622,22 @@ func gravenPutLeaf(e *wire.Encoder, tail uint, xs []*Leaf, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Leaf)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsLeaf(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.N))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Leaf(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutLeaf(e, tail, []*Leaf{m.(*Leaf)}, root)
 }
-
 func gravenGetLeaf(d *wire.Decoder, b *wire.Rows, xs []*Leaf) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -6897,23 +5649,18 @@ func gravenGetLeaf(d *wire.Decoder, b *wire.Rows, xs []*Leaf) {
 		}
 	}
 }
-
 func gravenGet1Leaf(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLeaf(d, b, []*Leaf{m.(*Leaf)})
 }
-
 func gravenOneLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) *Leaf {
-	t := gravenTypeLeaf.Of((*Leaf)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLeaf.Open((*Leaf)(nil), d, r, s)
 	xs := [1]*Leaf{wire.New[Leaf](d, &t.Key)}
 	gravenGetLeaf(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Leaf {
-	t := gravenTypeLeaf.Of((*Leaf)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLeaf.Open((*Leaf)(nil), d, r, s)
 	xs := wire.Alloc[Leaf](d, &t.Key, b.N)
 	gravenGetLeaf(d, &b, xs)
 	d.Close()
@@ -6926,23 +5673,17 @@ var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f}
 func (*Bough) Γraven() *wire.Type {
 	return wire.Bind[Bough](&gravenTypeBough, gravenPutBough, gravenPut1Bough, gravenGet1Bough)
 }
-
 func gravenBitsBough(x *Bough) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(x.N != 0) << 1
 	b |= wire.Bit(x.More) << 2
 	b |= wire.Bit(x.More) << 3
 	return b
 }
-
 func gravenPutBough(e *wire.Encoder, tail uint, xs []*Bough, root bool) uint {
-	t := gravenTypeBough.Of((*Bough)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBough.Of((*Bough)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBough(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBough(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -6950,29 +5691,22 @@ func gravenPutBough(e *wire.Encoder, tail uint, xs []*Bough, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Bough)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBough(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
 		out.U64(row, o[1], uint64(x.N))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Bough(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBough(e, tail, []*Bough{m.(*Bough)}, root)
 }
-
 func gravenGetBough(d *wire.Decoder, b *wire.Rows, xs []*Bough) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -6985,23 +5719,18 @@ func gravenGetBough(d *wire.Decoder, b *wire.Rows, xs []*Bough) {
 		}
 	}
 }
-
 func gravenGet1Bough(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBough(d, b, []*Bough{m.(*Bough)})
 }
-
 func gravenOneBough(d *wire.Decoder, r wire.Row, s *wire.Slot) *Bough {
-	t := gravenTypeBough.Of((*Bough)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBough.Open((*Bough)(nil), d, r, s)
 	xs := [1]*Bough{wire.New[Bough](d, &t.Key)}
 	gravenGetBough(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBough(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Bough {
-	t := gravenTypeBough.Of((*Bough)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBough.Open((*Bough)(nil), d, r, s)
 	xs := wire.Alloc[Bough](d, &t.Key, b.N)
 	gravenGetBough(d, &b, xs)
 	d.Close()
@@ -7014,21 +5743,15 @@ var gravenTypePair = wire.Type{Shape: 0x0e98bc40}
 func (*Pair) Γraven() *wire.Type {
 	return wire.Bind[Pair](&gravenTypePair, gravenPutPair, gravenPut1Pair, gravenGet1Pair)
 }
-
 func gravenBitsPair(x *Pair) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Key) != 0) << 0
 	b |= wire.Bit(x.Value != 0) << 1
 	return b
 }
-
 func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
-	t := gravenTypePair.Of((*Pair)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePair.Of((*Pair)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPair(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPair(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7036,29 +5759,22 @@ func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Pair)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPair(x))
 		tail = e.String(tail, x.Key)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Value))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Pair(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPair(e, tail, []*Pair{m.(*Pair)}, root)
 }
-
 func gravenGetPair(d *wire.Decoder, b *wire.Rows, xs []*Pair) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7070,23 +5786,18 @@ func gravenGetPair(d *wire.Decoder, b *wire.Rows, xs []*Pair) {
 		}
 	}
 }
-
 func gravenGet1Pair(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPair(d, b, []*Pair{m.(*Pair)})
 }
-
 func gravenOnePair(d *wire.Decoder, r wire.Row, s *wire.Slot) *Pair {
-	t := gravenTypePair.Of((*Pair)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
 	xs := [1]*Pair{wire.New[Pair](d, &t.Key)}
 	gravenGetPair(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListPair(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Pair {
-	t := gravenTypePair.Of((*Pair)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
 	xs := wire.Alloc[Pair](d, &t.Key, b.N)
 	gravenGetPair(d, &b, xs)
 	d.Close()
@@ -7099,21 +5810,15 @@ var gravenTypePlain = wire.Type{Shape: 0x6757ed72}
 func (*Plain) Γraven() *wire.Type {
 	return wire.Bind[Plain](&gravenTypePlain, gravenPutPlain, gravenPut1Plain, gravenGet1Plain)
 }
-
 func gravenBitsPlain(x *Plain) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	return b
 }
-
 func gravenPutPlain(e *wire.Encoder, tail uint, xs []*Plain, root bool) uint {
-	t := gravenTypePlain.Of((*Plain)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePlain.Of((*Plain)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPlain(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPlain(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7121,28 +5826,21 @@ func gravenPutPlain(e *wire.Encoder, tail uint, xs []*Plain, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Plain)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPlain(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Plain(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPlain(e, tail, []*Plain{m.(*Plain)}, root)
 }
-
 func gravenGetPlain(d *wire.Decoder, b *wire.Rows, xs []*Plain) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7154,23 +5852,18 @@ func gravenGetPlain(d *wire.Decoder, b *wire.Rows, xs []*Plain) {
 		}
 	}
 }
-
 func gravenGet1Plain(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPlain(d, b, []*Plain{m.(*Plain)})
 }
-
 func gravenOnePlain(d *wire.Decoder, r wire.Row, s *wire.Slot) *Plain {
-	t := gravenTypePlain.Of((*Plain)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePlain.Open((*Plain)(nil), d, r, s)
 	xs := [1]*Plain{wire.New[Plain](d, &t.Key)}
 	gravenGetPlain(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Plain {
-	t := gravenTypePlain.Of((*Plain)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePlain.Open((*Plain)(nil), d, r, s)
 	xs := wire.Alloc[Plain](d, &t.Key, b.N)
 	gravenGetPlain(d, &b, xs)
 	d.Close()
@@ -7178,28 +5871,21 @@ func gravenListPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Plain {
 }
 
 var gravenTypePoint = wire.Type{Shape: 0x6757ed72}
+var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
 	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
-
-var gravenZeroPoint Point
-
 func gravenBitsPoint(x *Point) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	return b
 }
-
 func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
-	t := gravenTypePoint.Of((*Point)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePoint.Of((*Point)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPoint(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPoint(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7207,28 +5893,21 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Point)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPoint(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Point(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPoint(e, tail, []*Point{m.(*Point)}, root)
 }
-
 func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7240,11 +5919,9 @@ func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 		}
 	}
 }
-
 func gravenGet1Point(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPoint(d, b, []*Point{m.(*Point)})
 }
-
 func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	if x == nil {
 		x = &gravenZeroPoint
@@ -7254,7 +5931,6 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	out.PutF32(at+4, x.Y)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
@@ -7262,28 +5938,21 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 }
 
 var gravenTypeMixed = wire.Type{Shape: 0x6757ed72}
+var gravenZeroMixed Mixed
 
 // Γraven is for the runtime.
 func (*Mixed) Γraven() *wire.Type {
 	return wire.BindInline[Mixed](&gravenTypeMixed, gravenPutMixed, gravenPut1Mixed, gravenGet1Mixed, gravenPackMixed, gravenUnpackMixed)
 }
-
-var gravenZeroMixed Mixed
-
 func gravenBitsMixed(x *Mixed) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(x.Y != 0) << 1
 	return b
 }
-
 func gravenPutMixed(e *wire.Encoder, tail uint, xs []*Mixed, root bool) uint {
-	t := gravenTypeMixed.Of((*Mixed)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMixed.Of((*Mixed)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMixed(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMixed(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7291,28 +5960,21 @@ func gravenPutMixed(e *wire.Encoder, tail uint, xs []*Mixed, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Mixed)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMixed(x))
 		out.F32(row, o[0], x.X)
 		out.U32(row, o[1], uint32(x.Y))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Mixed(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMixed(e, tail, []*Mixed{m.(*Mixed)}, root)
 }
-
 func gravenGetMixed(d *wire.Decoder, b *wire.Rows, xs []*Mixed) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7324,11 +5986,9 @@ func gravenGetMixed(d *wire.Decoder, b *wire.Rows, xs []*Mixed) {
 		}
 	}
 }
-
 func gravenGet1Mixed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMixed(d, b, []*Mixed{m.(*Mixed)})
 }
-
 func gravenPackMixed(e *wire.Encoder, at uint, x *Mixed) {
 	if x == nil {
 		x = &gravenZeroMixed
@@ -7338,7 +5998,6 @@ func gravenPackMixed(e *wire.Encoder, at uint, x *Mixed) {
 	out.Put32(at+4, uint32(x.Y))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackMixed(d *wire.Decoder, p wire.Packed, x *Mixed) *Mixed {
 	x.X = p.F32(0)
 	x.Y = p.U32(4)
@@ -7346,29 +6005,22 @@ func gravenUnpackMixed(d *wire.Decoder, p wire.Packed, x *Mixed) *Mixed {
 }
 
 var gravenTypeSpace = wire.Type{Shape: 0x6383d18f}
+var gravenZeroSpace Space
 
 // Γraven is for the runtime.
 func (*Space) Γraven() *wire.Type {
 	return wire.BindInline[Space](&gravenTypeSpace, gravenPutSpace, gravenPut1Space, gravenGet1Space, gravenPackSpace, gravenUnpackSpace)
 }
-
-var gravenZeroSpace Space
-
 func gravenBitsSpace(x *Space) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	b |= wire.Bit(math.Float32bits(x.Z) != 0) << 2
 	return b
 }
-
 func gravenPutSpace(e *wire.Encoder, tail uint, xs []*Space, root bool) uint {
-	t := gravenTypeSpace.Of((*Space)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSpace.Of((*Space)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSpace(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSpace(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7376,29 +6028,22 @@ func gravenPutSpace(e *wire.Encoder, tail uint, xs []*Space, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Space)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpace(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F32(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Space(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSpace(e, tail, []*Space{m.(*Space)}, root)
 }
-
 func gravenGetSpace(d *wire.Decoder, b *wire.Rows, xs []*Space) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7411,11 +6056,9 @@ func gravenGetSpace(d *wire.Decoder, b *wire.Rows, xs []*Space) {
 		}
 	}
 }
-
 func gravenGet1Space(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpace(d, b, []*Space{m.(*Space)})
 }
-
 func gravenPackSpace(e *wire.Encoder, at uint, x *Space) {
 	if x == nil {
 		x = &gravenZeroSpace
@@ -7426,7 +6069,6 @@ func gravenPackSpace(e *wire.Encoder, at uint, x *Space) {
 	out.PutF32(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackSpace(d *wire.Decoder, p wire.Packed, x *Space) *Space {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
@@ -7435,28 +6077,21 @@ func gravenUnpackSpace(d *wire.Decoder, p wire.Packed, x *Space) *Space {
 }
 
 var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd}
+var gravenZeroTwo Two
 
 // Γraven is for the runtime.
 func (*Two) Γraven() *wire.Type {
 	return wire.BindInline[Two](&gravenTypeTwo, gravenPutTwo, gravenPut1Two, gravenGet1Two, gravenPackTwo, gravenUnpackTwo)
 }
-
-var gravenZeroTwo Two
-
 func gravenBitsTwo(x *Two) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	b |= wire.Bit(x.B != 0) << 1
 	return b
 }
-
 func gravenPutTwo(e *wire.Encoder, tail uint, xs []*Two, root bool) uint {
-	t := gravenTypeTwo.Of((*Two)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTwo.Of((*Two)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTwo(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTwo(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7464,12 +6099,9 @@ func gravenPutTwo(e *wire.Encoder, tail uint, xs []*Two, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Two)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTwo(x))
 		e.Fail(wire.WideU(x.A, 8))
 		out.U8(row, o[0], uint8(x.A))
@@ -7477,17 +6109,13 @@ func gravenPutTwo(e *wire.Encoder, tail uint, xs []*Two, root bool) uint {
 		out.U8(row, o[1], uint8(x.B))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Two(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTwo(e, tail, []*Two{m.(*Two)}, root)
 }
-
 func gravenGetTwo(d *wire.Decoder, b *wire.Rows, xs []*Two) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7499,11 +6127,9 @@ func gravenGetTwo(d *wire.Decoder, b *wire.Rows, xs []*Two) {
 		}
 	}
 }
-
 func gravenGet1Two(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTwo(d, b, []*Two{m.(*Two)})
 }
-
 func gravenPackTwo(e *wire.Encoder, at uint, x *Two) {
 	if x == nil {
 		x = &gravenZeroTwo
@@ -7515,7 +6141,6 @@ func gravenPackTwo(e *wire.Encoder, at uint, x *Two) {
 	out.Put8(at+1, uint8(x.B))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackTwo(d *wire.Decoder, p wire.Packed, x *Two) *Two {
 	x.A = uint32(p.U8(0))
 	x.B = uint32(p.U8(1))
@@ -7523,27 +6148,20 @@ func gravenUnpackTwo(d *wire.Decoder, p wire.Packed, x *Two) *Two {
 }
 
 var gravenTypeFour = wire.Type{Shape: 0xc586df4b}
+var gravenZeroFour Four
 
 // Γraven is for the runtime.
 func (*Four) Γraven() *wire.Type {
 	return wire.BindInline[Four](&gravenTypeFour, gravenPutFour, gravenPut1Four, gravenGet1Four, gravenPackFour, gravenUnpackFour)
 }
-
-var gravenZeroFour Four
-
 func gravenBitsFour(x *Four) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.A) != 0) << 0
 	return b
 }
-
 func gravenPutFour(e *wire.Encoder, tail uint, xs []*Four, root bool) uint {
-	t := gravenTypeFour.Of((*Four)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFour.Of((*Four)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFour(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFour(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -7551,27 +6169,20 @@ func gravenPutFour(e *wire.Encoder, tail uint, xs []*Four, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Four)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFour(x))
 		out.F32(row, o[0], x.A)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Four(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFour(e, tail, []*Four{m.(*Four)}, root)
 }
-
 func gravenGetFour(d *wire.Decoder, b *wire.Rows, xs []*Four) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -7582,11 +6193,9 @@ func gravenGetFour(d *wire.Decoder, b *wire.Rows, xs []*Four) {
 		}
 	}
 }
-
 func gravenGet1Four(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFour(d, b, []*Four{m.(*Four)})
 }
-
 func gravenPackFour(e *wire.Encoder, at uint, x *Four) {
 	if x == nil {
 		x = &gravenZeroFour
@@ -7595,7 +6204,6 @@ func gravenPackFour(e *wire.Encoder, at uint, x *Four) {
 	out.PutF32(at, x.A)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackFour(d *wire.Decoder, p wire.Packed, x *Four) *Four {
 	x.A = p.F32(0)
 	return x

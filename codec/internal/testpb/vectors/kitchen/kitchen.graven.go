@@ -22,11 +22,7 @@ var gravenTypeScalars = wire.Type{Shape: 0xddd8c897}
 func (*Scalars) Γraven() *wire.Type {
 	return wire.Bind[Scalars](&gravenTypeScalars, gravenPutScalars, gravenPut1Scalars, gravenGet1Scalars)
 }
-
 func gravenBitsScalars(x *Scalars) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.F1) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.F2) != 0) << 1
 	b |= wire.Bit(x.F3 != 0) << 2
@@ -46,12 +42,10 @@ func gravenBitsScalars(x *Scalars) (b uint64) {
 	b |= wire.Bit(x.F16 != 0) << 16
 	return b
 }
-
 func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeScalars.Of((*Scalars)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScalars(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsScalars(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -59,12 +53,9 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[16]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[16]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Scalars)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsScalars(x))
 		out.F64(row, o[0], x.F1)
 		out.F32(row, o[1], x.F2)
@@ -85,17 +76,13 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 		out.U32(row, o[15], uint32(x.F16))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Scalars(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutScalars(e, tail, []*Scalars{m.(*Scalars)}, root)
 }
-
 func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
 	s := (*[16]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -123,23 +110,18 @@ func gravenGetScalars(d *wire.Decoder, b *wire.Rows, xs []*Scalars) {
 		}
 	}
 }
-
 func gravenGet1Scalars(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScalars(d, b, []*Scalars{m.(*Scalars)})
 }
-
 func gravenOneScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scalars {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
 	xs := [1]*Scalars{wire.New[Scalars](d, &t.Key)}
 	gravenGetScalars(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
-	t := gravenTypeScalars.Of((*Scalars)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
 	xs := wire.Alloc[Scalars](d, &t.Key, b.N)
 	gravenGetScalars(d, &b, xs)
 	d.Close()
@@ -152,11 +134,7 @@ var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee}
 func (*Optionals) Γraven() *wire.Type {
 	return wire.Bind[Optionals](&gravenTypeOptionals, gravenPutOptionals, gravenPut1Optionals, gravenGet1Optionals)
 }
-
 func gravenBitsOptionals(x *Optionals) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.F1 != nil) << 0
 	b |= wire.Bit(x.F2 != nil) << 1
 	b |= wire.Bit(x.F3 != nil) << 2
@@ -170,12 +148,10 @@ func gravenBitsOptionals(x *Optionals) (b uint64) {
 	b |= wire.Bit(x.F16 != nil) << 10
 	return b
 }
-
 func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) uint {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOptionals.Of((*Optionals)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOptionals(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsOptionals(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -183,12 +159,9 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[10]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Optionals)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOptionals(x))
 		out.F64(row, o[0], wire.Deref(x.F1))
 		out.F32(row, o[1], wire.Deref(x.F2))
@@ -205,17 +178,13 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 		out.U32(row, o[9], uint32(wire.Deref(x.F16)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Optionals(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOptionals(e, tail, []*Optionals{m.(*Optionals)}, root)
 }
-
 func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
 	s := (*[10]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -255,23 +224,18 @@ func gravenGetOptionals(d *wire.Decoder, b *wire.Rows, xs []*Optionals) {
 		}
 	}
 }
-
 func gravenGet1Optionals(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOptionals(d, b, []*Optionals{m.(*Optionals)})
 }
-
 func gravenOneOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) *Optionals {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
 	xs := [1]*Optionals{wire.New[Optionals](d, &t.Key)}
 	gravenGetOptionals(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals {
-	t := gravenTypeOptionals.Of((*Optionals)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
 	xs := wire.Alloc[Optionals](d, &t.Key, b.N)
 	gravenGetOptionals(d, &b, xs)
 	d.Close()
@@ -284,11 +248,7 @@ var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb}
 func (*Repeateds) Γraven() *wire.Type {
 	return wire.Bind[Repeateds](&gravenTypeRepeateds, gravenPutRepeateds, gravenPut1Repeateds, gravenGet1Repeateds)
 }
-
 func gravenBitsRepeateds(x *Repeateds) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.F1) != 0) << 0
 	b |= wire.Bit(len(x.F2) != 0) << 1
 	b |= wire.Bit(len(x.F3) != 0) << 2
@@ -303,12 +263,10 @@ func gravenBitsRepeateds(x *Repeateds) (b uint64) {
 	b |= wire.Bit(len(x.F18) != 0) << 11
 	return b
 }
-
 func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) uint {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRepeateds.Of((*Repeateds)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRepeateds(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRepeateds(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -316,12 +274,9 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[12]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[12]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Repeateds)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRepeateds(x))
 		tail = wire.Numbers(e, tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
@@ -353,17 +308,13 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Repeateds(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRepeateds(e, tail, []*Repeateds{m.(*Repeateds)}, root)
 }
-
 func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
 	s := (*[12]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -409,23 +360,18 @@ func gravenGetRepeateds(d *wire.Decoder, b *wire.Rows, xs []*Repeateds) {
 		}
 	}
 }
-
 func gravenGet1Repeateds(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRepeateds(d, b, []*Repeateds{m.(*Repeateds)})
 }
-
 func gravenOneRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) *Repeateds {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
 	xs := [1]*Repeateds{wire.New[Repeateds](d, &t.Key)}
 	gravenGetRepeateds(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds {
-	t := gravenTypeRepeateds.Of((*Repeateds)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
 	xs := wire.Alloc[Repeateds](d, &t.Key, b.N)
 	gravenGetRepeateds(d, &b, xs)
 	d.Close()
@@ -433,28 +379,18 @@ func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds
 }
 
 var gravenTypeMaps = wire.Type{Shape: 0x27c46021}
-
 var gravenMapMaps_1 wire.MapInfo
-
 var gravenMapMaps_2 wire.MapInfo
-
 var gravenMapMaps_3 wire.MapInfo
-
 var gravenMapMaps_4 wire.MapInfo
-
 var gravenMapMaps_5 wire.MapInfo
-
 var gravenMapMaps_6 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Maps) Γraven() *wire.Type {
 	return wire.Bind[Maps](&gravenTypeMaps, gravenPutMaps, gravenPut1Maps, gravenGet1Maps)
 }
-
 func gravenBitsMaps(x *Maps) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.F1) != 0) << 0
 	b |= wire.Bit(len(x.F2) != 0) << 1
 	b |= wire.Bit(len(x.F3) != 0) << 2
@@ -463,12 +399,11 @@ func gravenBitsMaps(x *Maps) (b uint64) {
 	b |= wire.Bit(len(x.F6) != 0) << 5
 	return b
 }
-
 func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	t := gravenTypeMaps.Of((*Maps)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMaps(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMaps(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -476,12 +411,9 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Maps)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMaps(x))
 		tail = wire.StringMap(e, tail, &gravenMapMaps_1, t, 1, x.F1, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -497,17 +429,13 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Maps(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMaps(e, tail, []*Maps{m.(*Maps)}, root)
 }
-
 func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
 	s := (*[6]wire.Slot)(b.Slots)
 	t := gravenTypeMaps.Of((*Maps)(nil))
@@ -536,23 +464,18 @@ func gravenGetMaps(d *wire.Decoder, b *wire.Rows, xs []*Maps) {
 		}
 	}
 }
-
 func gravenGet1Maps(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMaps(d, b, []*Maps{m.(*Maps)})
 }
-
 func gravenOneMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) *Maps {
-	t := gravenTypeMaps.Of((*Maps)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
 	xs := [1]*Maps{wire.New[Maps](d, &t.Key)}
 	gravenGetMaps(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
-	t := gravenTypeMaps.Of((*Maps)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
 	xs := wire.Alloc[Maps](d, &t.Key, b.N)
 	gravenGetMaps(d, &b, xs)
 	d.Close()
@@ -565,16 +488,13 @@ var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2}
 func (*Empty) Γraven() *wire.Type {
 	return wire.Bind[Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
-
 func gravenBitsEmpty(x *Empty) (b uint64) {
 	return b
 }
-
 func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEmpty.Of((*Empty)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEmpty(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEmpty(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -582,25 +502,19 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	out, row, tail := b.Out, b.Row, b.Tail
+	row, tail := b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Empty)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Empty(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEmpty(e, tail, []*Empty{m.(*Empty)}, root)
 }
-
 func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
 	for i, x := range xs {
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -608,23 +522,18 @@ func gravenGetEmpty(d *wire.Decoder, b *wire.Rows, xs []*Empty) {
 		}
 	}
 }
-
 func gravenGet1Empty(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty(d, b, []*Empty{m.(*Empty)})
 }
-
 func gravenOneEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
 	xs := [1]*Empty{wire.New[Empty](d, &t.Key)}
 	gravenGetEmpty(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
-	t := gravenTypeEmpty.Of((*Empty)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
 	xs := wire.Alloc[Empty](d, &t.Key, b.N)
 	gravenGetEmpty(d, &b, xs)
 	d.Close()
@@ -637,23 +546,17 @@ var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0}
 func (*Node) Γraven() *wire.Type {
 	return wire.Bind[Node](&gravenTypeNode, gravenPutNode, gravenPut1Node, gravenGet1Node)
 }
-
 func gravenBitsNode(x *Node) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(x.Left != nil) << 1
 	b |= wire.Bit(x.Right != nil) << 2
 	b |= wire.Bit(len(x.Children) != 0) << 3
 	return b
 }
-
 func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
-	t := gravenTypeNode.Of((*Node)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNode.Of((*Node)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNode(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNode(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -661,12 +564,9 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Node)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -684,17 +584,13 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Node(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNode(e, tail, []*Node{m.(*Node)}, root)
 }
-
 func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -714,23 +610,18 @@ func gravenGetNode(d *wire.Decoder, b *wire.Rows, xs []*Node) {
 		}
 	}
 }
-
 func gravenGet1Node(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode(d, b, []*Node{m.(*Node)})
 }
-
 func gravenOneNode(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node {
-	t := gravenTypeNode.Of((*Node)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
 	xs := [1]*Node{wire.New[Node](d, &t.Key)}
 	gravenGetNode(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
-	t := gravenTypeNode.Of((*Node)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
 	xs := wire.Alloc[Node](d, &t.Key, b.N)
 	gravenGetNode(d, &b, xs)
 	d.Close()
@@ -738,30 +629,19 @@ func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
 }
 
 var gravenTypeChoice = wire.Type{Shape: 0xec2b941e}
-
 var gravenKeyChoice_Flag wire.Key
-
 var gravenKeyChoice_Number wire.Key
-
 var gravenKeyChoice_Text wire.Key
-
 var gravenKeyChoice_Raw wire.Key
-
 var gravenKeyChoice_Empty wire.Key
-
 var gravenKeyChoice_Node wire.Key
-
 var gravenKeyChoice_Color wire.Key
 
 // Γraven is for the runtime.
 func (*Choice) Γraven() *wire.Type {
 	return wire.Bind[Choice](&gravenTypeChoice, gravenPutChoice, gravenPut1Choice, gravenGet1Choice)
 }
-
 func gravenBitsChoice(x *Choice) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Before) != 0) << 0
 	switch v := x.Kind.(type) {
 	case *Choice_Flag:
@@ -785,12 +665,10 @@ func gravenBitsChoice(x *Choice) (b uint64) {
 	b |= wire.Bit(len(x.After) != 0) << 9
 	return b
 }
-
 func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeChoice.Of((*Choice)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsChoice(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsChoice(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -798,12 +676,9 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[9]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Choice)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsChoice(x))
 		tail = e.String(tail, x.Before)
 		out.End(row, o[0], tail-b.Tail)
@@ -833,17 +708,13 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Choice(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutChoice(e, tail, []*Choice{m.(*Choice)}, root)
 }
-
 func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 	s := (*[9]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -890,23 +761,18 @@ func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 		}
 	}
 }
-
 func gravenGet1Choice(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetChoice(d, b, []*Choice{m.(*Choice)})
 }
-
 func gravenOneChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) *Choice {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
 	xs := [1]*Choice{wire.New[Choice](d, &t.Key)}
 	gravenGetChoice(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
-	t := gravenTypeChoice.Of((*Choice)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
 	xs := wire.Alloc[Choice](d, &t.Key, b.N)
 	gravenGetChoice(d, &b, xs)
 	d.Close()
@@ -919,11 +785,7 @@ var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1}
 func (*Narrow) Γraven() *wire.Type {
 	return wire.Bind[Narrow](&gravenTypeNarrow, gravenPutNarrow, gravenPut1Narrow, gravenGet1Narrow)
 }
-
 func gravenBitsNarrow(x *Narrow) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.U8 != 0) << 0
 	b |= wire.Bit(x.I8 != 0) << 1
 	b |= wire.Bit(x.U16 != 0) << 2
@@ -934,12 +796,10 @@ func gravenBitsNarrow(x *Narrow) (b uint64) {
 	b |= wire.Bit(x.Opt != nil) << 7
 	return b
 }
-
 func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeNarrow.Of((*Narrow)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsNarrow(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsNarrow(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -947,12 +807,9 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[8]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Narrow)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrow(x))
 		e.Fail(wire.WideU(x.U8, 8))
 		out.U8(row, o[0], uint8(x.U8))
@@ -972,17 +829,13 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 		out.U8(row, o[7], uint8(wire.Deref(x.Opt)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Narrow(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutNarrow(e, tail, []*Narrow{m.(*Narrow)}, root)
 }
-
 func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
 	s := (*[8]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1004,23 +857,18 @@ func gravenGetNarrow(d *wire.Decoder, b *wire.Rows, xs []*Narrow) {
 		}
 	}
 }
-
 func gravenGet1Narrow(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrow(d, b, []*Narrow{m.(*Narrow)})
 }
-
 func gravenOneNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrow {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
 	xs := [1]*Narrow{wire.New[Narrow](d, &t.Key)}
 	gravenGetNarrow(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
-	t := gravenTypeNarrow.Of((*Narrow)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
 	xs := wire.Alloc[Narrow](d, &t.Key, b.N)
 	gravenGetNarrow(d, &b, xs)
 	d.Close()
@@ -1028,28 +876,21 @@ func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
 }
 
 var gravenTypePoint = wire.Type{Shape: 0xc060f50c}
+var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
 	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
-
-var gravenZeroPoint Point
-
 func gravenBitsPoint(x *Point) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float64bits(x.Y) != 0) << 1
 	return b
 }
-
 func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
-	t := gravenTypePoint.Of((*Point)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePoint.Of((*Point)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPoint(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPoint(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1057,28 +898,21 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Point)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Point(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPoint(e, tail, []*Point{m.(*Point)}, root)
 }
-
 func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1090,11 +924,9 @@ func gravenGetPoint(d *wire.Decoder, b *wire.Rows, xs []*Point) {
 		}
 	}
 }
-
 func gravenGet1Point(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPoint(d, b, []*Point{m.(*Point)})
 }
-
 func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	if x == nil {
 		x = &gravenZeroPoint
@@ -1104,7 +936,6 @@ func gravenPackPoint(e *wire.Encoder, at uint, x *Point) {
 	out.PutF64(at+8, x.Y)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	x.X = p.F64(0)
 	x.Y = p.F64(8)
@@ -1112,18 +943,13 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 }
 
 var gravenTypeTriangle = wire.Type{Shape: 0xf5207984}
+var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
 	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
-
-var gravenZeroTriangle Triangle
-
 func gravenBitsTriangle(x *Triangle) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != nil) << 0
 	b |= wire.Bit(x.B != nil) << 1
 	b |= wire.Bit(x.C != nil) << 2
@@ -1132,12 +958,10 @@ func gravenBitsTriangle(x *Triangle) (b uint64) {
 	b |= wire.Bit(x.Lit) << 5
 	return b
 }
-
 func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) uint {
-	t := gravenTypeTriangle.Of((*Triangle)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTriangle.Of((*Triangle)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTriangle(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTriangle(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1145,12 +969,9 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Triangle)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.A)
@@ -1165,17 +986,13 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		out.U8(row, o[3], uint8(x.Tag))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTriangle(e, tail, []*Triangle{m.(*Triangle)}, root)
 }
-
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[5]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
@@ -1199,11 +1016,9 @@ func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 		}
 	}
 }
-
 func gravenGet1Triangle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTriangle(d, b, []*Triangle{m.(*Triangle)})
 }
-
 func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	if x == nil {
 		x = &gravenZeroTriangle
@@ -1217,7 +1032,6 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	out.PutBool(at+49, x.Lit)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
 	x.A = gravenUnpackPoint(d, p.At(0), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
 	x.B = gravenUnpackPoint(d, p.At(16), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
@@ -1228,29 +1042,23 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 }
 
 var gravenTypeMesh = wire.Type{Shape: 0xae749c4c}
-
 var gravenMapMesh_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
 	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
-
 func gravenBitsMesh(x *Mesh) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Origin != nil) << 0
 	b |= wire.Bit(len(x.Triangles) != 0) << 1
 	b |= wire.Bit(len(x.Named) != 0) << 2
 	return b
 }
-
 func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	t := gravenTypeMesh.Of((*Mesh)(nil))
 	u := e.Union(t)
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMesh(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMesh(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1258,12 +1066,9 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Mesh)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMesh(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.Origin)
@@ -1274,17 +1079,13 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Mesh(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMesh(e, tail, []*Mesh{m.(*Mesh)}, root)
 }
-
 func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	s := (*[3]wire.Slot)(b.Slots)
 	t := gravenTypeMesh.Of((*Mesh)(nil))
@@ -1305,23 +1106,18 @@ func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 		}
 	}
 }
-
 func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
 }
-
 func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
 	gravenGetMesh(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
 	gravenGetMesh(d, &b, xs)
 	d.Close()
@@ -1334,11 +1130,7 @@ var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac}
 func (*Sparse) Γraven() *wire.Type {
 	return wire.Bind[Sparse](&gravenTypeSparse, gravenPutSparse, gravenPut1Sparse, gravenGet1Sparse)
 }
-
 func gravenBitsSparse(x *Sparse) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	b |= wire.Bit(x.M != 0) << 1
 	b |= wire.Bit(len(x.Near) != 0) << 2
@@ -1348,12 +1140,10 @@ func gravenBitsSparse(x *Sparse) (b uint64) {
 	b |= wire.Bit(x.Farther != nil) << 6
 	return b
 }
-
 func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSparse.Of((*Sparse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSparse(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSparse(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1361,12 +1151,9 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Sparse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSparse(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U64(row, o[1], uint64(x.M))
@@ -1380,17 +1167,13 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 		}
 		out.End(row, o[5], tail-b.Tail)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Sparse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSparse(e, tail, []*Sparse{m.(*Sparse)}, root)
 }
-
 func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 	s := (*[6]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1408,23 +1191,18 @@ func gravenGetSparse(d *wire.Decoder, b *wire.Rows, xs []*Sparse) {
 		}
 	}
 }
-
 func gravenGet1Sparse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSparse(d, b, []*Sparse{m.(*Sparse)})
 }
-
 func gravenOneSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) *Sparse {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
 	xs := [1]*Sparse{wire.New[Sparse](d, &t.Key)}
 	gravenGetSparse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
-	t := gravenTypeSparse.Of((*Sparse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
 	xs := wire.Alloc[Sparse](d, &t.Key, b.N)
 	gravenGetSparse(d, &b, xs)
 	d.Close()
@@ -1437,11 +1215,7 @@ var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa}
 func (*Wide) Γraven() *wire.Type {
 	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
-
 func gravenBitsWide(x *Wide) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.F1 != 0) << 0
 	b |= wire.Bit(x.F2 != 0) << 1
 	b |= wire.Bit(x.F3 != 0) << 2
@@ -1459,12 +1233,10 @@ func gravenBitsWide(x *Wide) (b uint64) {
 	b |= wire.Bit(len(x.Kids) != 0) << 14
 	return b
 }
-
 func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWide.Of((*Wide)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWide(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWide(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1472,12 +1244,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[15]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[15]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Wide)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWide(x))
 		out.U64(row, o[0], uint64(x.F1))
 		out.U64(row, o[1], uint64(x.F2))
@@ -1506,17 +1275,13 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Wide(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWide(e, tail, []*Wide{m.(*Wide)}, root)
 }
-
 func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 	s := (*[15]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1545,23 +1310,18 @@ func gravenGetWide(d *wire.Decoder, b *wire.Rows, xs []*Wide) {
 		}
 	}
 }
-
 func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
-
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
 	gravenGetWide(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t := gravenTypeWide.Of((*Wide)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
 	xs := wire.Alloc[Wide](d, &t.Key, b.N)
 	gravenGetWide(d, &b, xs)
 	d.Close()

@@ -21,11 +21,7 @@ var gravenTypeRecord = wire.Type{Shape: 0x987de6cb}
 func (*Record) Γraven() *wire.Type {
 	return wire.Bind[Record](&gravenTypeRecord, gravenPutRecord, gravenPut1Record, gravenGet1Record)
 }
-
 func gravenBitsRecord(x *Record) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Key != nil) << 0
 	b |= wire.Bit(x.Retries != nil) << 1
 	b |= wire.Bit(x.Level != nil) << 2
@@ -36,12 +32,10 @@ func gravenBitsRecord(x *Record) (b uint64) {
 	b |= wire.Bit(x.Latin != nil) << 7
 	return b
 }
-
 func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
-	t := gravenTypeRecord.Of((*Record)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRecord.Of((*Record)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecord(x), x != nil && (len(x.unknownFields)+len(x.extensionFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRecord(x), len(x.unknownFields)+len(x.extensionFields) > 0) {
 			break
 		}
 	}
@@ -49,12 +43,9 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[8]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Record)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord(x))
 		if v := x.Key; v != nil {
 			tail = e.Text(tail, *v)
@@ -80,17 +71,13 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 		out.End(row, o[7], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Record(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRecord(e, tail, []*Record{m.(*Record)}, root)
 }
-
 func gravenGetRecord(d *wire.Decoder, b *wire.Rows, xs []*Record) {
 	s := (*[8]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -124,23 +111,18 @@ func gravenGetRecord(d *wire.Decoder, b *wire.Rows, xs []*Record) {
 		}
 	}
 }
-
 func gravenGet1Record(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord(d, b, []*Record{m.(*Record)})
 }
-
 func gravenOneRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record {
-	t := gravenTypeRecord.Of((*Record)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord.Open((*Record)(nil), d, r, s)
 	xs := [1]*Record{wire.New[Record](d, &t.Key)}
 	gravenGetRecord(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record {
-	t := gravenTypeRecord.Of((*Record)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord.Open((*Record)(nil), d, r, s)
 	xs := wire.Alloc[Record](d, &t.Key, b.N)
 	gravenGetRecord(d, &b, xs)
 	d.Close()
@@ -153,20 +135,14 @@ var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01}
 func (*Record_Detail) Γraven() *wire.Type {
 	return wire.Bind[Record_Detail](&gravenTypeRecord_Detail, gravenPutRecord_Detail, gravenPut1Record_Detail, gravenGet1Record_Detail)
 }
-
 func gravenBitsRecord_Detail(x *Record_Detail) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Text != nil) << 0
 	return b
 }
-
 func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, root bool) uint {
-	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRecord_Detail.Of((*Record_Detail)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecord_Detail(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRecord_Detail(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -174,12 +150,9 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Record_Detail)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Detail(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -187,17 +160,13 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Record_Detail(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRecord_Detail(e, tail, []*Record_Detail{m.(*Record_Detail)}, root)
 }
-
 func gravenGetRecord_Detail(d *wire.Decoder, b *wire.Rows, xs []*Record_Detail) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -210,23 +179,18 @@ func gravenGetRecord_Detail(d *wire.Decoder, b *wire.Rows, xs []*Record_Detail) 
 		}
 	}
 }
-
 func gravenGet1Record_Detail(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord_Detail(d, b, []*Record_Detail{m.(*Record_Detail)})
 }
-
 func gravenOneRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Detail {
-	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord_Detail.Open((*Record_Detail)(nil), d, r, s)
 	xs := [1]*Record_Detail{wire.New[Record_Detail](d, &t.Key)}
 	gravenGetRecord_Detail(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Detail {
-	t := gravenTypeRecord_Detail.Of((*Record_Detail)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord_Detail.Open((*Record_Detail)(nil), d, r, s)
 	xs := wire.Alloc[Record_Detail](d, &t.Key, b.N)
 	gravenGetRecord_Detail(d, &b, xs)
 	d.Close()
@@ -239,20 +203,14 @@ var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b}
 func (*Record_Item) Γraven() *wire.Type {
 	return wire.Bind[Record_Item](&gravenTypeRecord_Item, gravenPutRecord_Item, gravenPut1Record_Item, gravenGet1Record_Item)
 }
-
 func gravenBitsRecord_Item(x *Record_Item) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.N != nil) << 0
 	return b
 }
-
 func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bool) uint {
-	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRecord_Item.Of((*Record_Item)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecord_Item(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRecord_Item(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -260,27 +218,20 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Record_Item)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Record_Item(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRecord_Item(e, tail, []*Record_Item{m.(*Record_Item)}, root)
 }
-
 func gravenGetRecord_Item(d *wire.Decoder, b *wire.Rows, xs []*Record_Item) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -293,23 +244,18 @@ func gravenGetRecord_Item(d *wire.Decoder, b *wire.Rows, xs []*Record_Item) {
 		}
 	}
 }
-
 func gravenGet1Record_Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord_Item(d, b, []*Record_Item{m.(*Record_Item)})
 }
-
 func gravenOneRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Item {
-	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord_Item.Open((*Record_Item)(nil), d, r, s)
 	xs := [1]*Record_Item{wire.New[Record_Item](d, &t.Key)}
 	gravenGetRecord_Item(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Item {
-	t := gravenTypeRecord_Item.Of((*Record_Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecord_Item.Open((*Record_Item)(nil), d, r, s)
 	xs := wire.Alloc[Record_Item](d, &t.Key, b.N)
 	gravenGetRecord_Item(d, &b, xs)
 	d.Close()

@@ -22,11 +22,7 @@ var gravenTypeAccount = wire.Type{Shape: 0x011f58ad}
 func (*Account) Γraven() *wire.Type {
 	return wire.Bind[Account](&gravenTypeAccount, gravenPutAccount, gravenPut1Account, gravenGet1Account)
 }
-
 func gravenBitsAccount(x *Account) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Id != 0) << 0
 	b |= wire.Bit(len(x.Owner) != 0) << 1
 	b |= wire.Bit(len(x.Currency) != 0) << 2
@@ -35,12 +31,10 @@ func gravenBitsAccount(x *Account) (b uint64) {
 	b |= wire.Bit(x.OpenedAt != nil) << 5
 	return b
 }
-
 func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint {
-	t := gravenTypeAccount.Of((*Account)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAccount.Of((*Account)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAccount(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAccount(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -48,12 +42,9 @@ func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Account)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAccount(x))
 		out.U64(row, o[0], uint64(x.Id))
 		tail = e.String(tail, x.Owner)
@@ -62,23 +53,17 @@ func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint
 		out.End(row, o[2], tail-b.Tail)
 		out.U64(row, o[3], uint64(x.Balance))
 		out.U64(row, o[4], uint64(x.OverdraftLimit))
-		if v := x.OpenedAt; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.OpenedAt)
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Account(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAccount(e, tail, []*Account{m.(*Account)}, root)
 }
-
 func gravenGetAccount(d *wire.Decoder, b *wire.Rows, xs []*Account) {
 	s := (*[6]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -96,23 +81,18 @@ func gravenGetAccount(d *wire.Decoder, b *wire.Rows, xs []*Account) {
 		}
 	}
 }
-
 func gravenGet1Account(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAccount(d, b, []*Account{m.(*Account)})
 }
-
 func gravenOneAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) *Account {
-	t := gravenTypeAccount.Of((*Account)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAccount.Open((*Account)(nil), d, r, s)
 	xs := [1]*Account{wire.New[Account](d, &t.Key)}
 	gravenGetAccount(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Account {
-	t := gravenTypeAccount.Of((*Account)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAccount.Open((*Account)(nil), d, r, s)
 	xs := wire.Alloc[Account](d, &t.Key, b.N)
 	gravenGetAccount(d, &b, xs)
 	d.Close()
@@ -125,11 +105,7 @@ var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0}
 func (*Transaction) Γraven() *wire.Type {
 	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
-
 func gravenBitsTransaction(x *Transaction) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Id != 0) << 0
 	b |= wire.Bit(x.SettledAt != nil) << 1
 	b |= wire.Bit(len(x.Reference) != 0) << 2
@@ -137,12 +113,10 @@ func gravenBitsTransaction(x *Transaction) (b uint64) {
 	b |= wire.Bit(len(x.Entries) != 0) << 4
 	return b
 }
-
 func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bool) uint {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTransaction.Of((*Transaction)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTransaction(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTransaction(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -150,17 +124,12 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Transaction)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
-		if v := x.SettledAt; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.SettledAt)
 		out.End(row, o[1], tail-b.Tail)
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[2], tail-b.Tail)
@@ -172,17 +141,13 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Transaction(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTransaction(e, tail, []*Transaction{m.(*Transaction)}, root)
 }
-
 func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -201,23 +166,18 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 		}
 	}
 }
-
 func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
 }
-
 func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
 	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
 	gravenGetTransaction(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
 	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
 	gravenGetTransaction(d, &b, xs)
 	d.Close()
@@ -230,22 +190,16 @@ var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
 func (*Entry) Γraven() *wire.Type {
 	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
-
 func gravenBitsEntry(x *Entry) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	b |= wire.Bit(x.Amount != 0) << 1
 	b |= wire.Bit(x.Memo != nil) << 2
 	return b
 }
-
 func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEntry.Of((*Entry)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntry(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEntry(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -253,12 +207,9 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Entry)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
@@ -268,17 +219,13 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Entry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEntry(e, tail, []*Entry{m.(*Entry)}, root)
 }
-
 func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -293,23 +240,18 @@ func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 		}
 	}
 }
-
 func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
 }
-
 func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
 	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
 	gravenGetEntry(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
 	xs := wire.Alloc[Entry](d, &t.Key, b.N)
 	gravenGetEntry(d, &b, xs)
 	d.Close()
@@ -322,11 +264,7 @@ var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1}
 func (*Receipt) Γraven() *wire.Type {
 	return wire.Bind[Receipt](&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
 }
-
 func gravenBitsReceipt(x *Receipt) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Transaction != 0) << 0
 	b |= wire.Bit(len(x.Reference) != 0) << 1
 	b |= wire.Bit(x.SettledAt != nil) << 2
@@ -335,12 +273,10 @@ func gravenBitsReceipt(x *Receipt) (b uint64) {
 	b |= wire.Bit(x.Replayed) << 5
 	return b
 }
-
 func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint {
-	t := gravenTypeReceipt.Of((*Receipt)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeReceipt.Of((*Receipt)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsReceipt(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsReceipt(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -348,19 +284,14 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Receipt)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsReceipt(x))
 		out.U64(row, o[0], uint64(x.Transaction))
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[1], tail-b.Tail)
-		if v := x.SettledAt; v != nil {
-			tail = e.Message(tail, v)
-		}
+		tail = wire.One(e, tail, x.SettledAt)
 		out.End(row, o[2], tail-b.Tail)
 		if v := x.Balances; len(v) != 0 {
 			tail = gravenPutBalance(e, tail, v, false)
@@ -368,17 +299,13 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Receipt(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutReceipt(e, tail, []*Receipt{m.(*Receipt)}, root)
 }
-
 func gravenGetReceipt(d *wire.Decoder, b *wire.Rows, xs []*Receipt) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -397,23 +324,18 @@ func gravenGetReceipt(d *wire.Decoder, b *wire.Rows, xs []*Receipt) {
 		}
 	}
 }
-
 func gravenGet1Receipt(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReceipt(d, b, []*Receipt{m.(*Receipt)})
 }
-
 func gravenOneReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) *Receipt {
-	t := gravenTypeReceipt.Of((*Receipt)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
 	xs := [1]*Receipt{wire.New[Receipt](d, &t.Key)}
 	gravenGetReceipt(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
-	t := gravenTypeReceipt.Of((*Receipt)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
 	xs := wire.Alloc[Receipt](d, &t.Key, b.N)
 	gravenGetReceipt(d, &b, xs)
 	d.Close()
@@ -426,21 +348,15 @@ var gravenTypeBalance = wire.Type{Shape: 0xc060f50c}
 func (*Balance) Γraven() *wire.Type {
 	return wire.Bind[Balance](&gravenTypeBalance, gravenPutBalance, gravenPut1Balance, gravenGet1Balance)
 }
-
 func gravenBitsBalance(x *Balance) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	b |= wire.Bit(x.Amount != 0) << 1
 	return b
 }
-
 func gravenPutBalance(e *wire.Encoder, tail uint, xs []*Balance, root bool) uint {
-	t := gravenTypeBalance.Of((*Balance)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeBalance.Of((*Balance)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsBalance(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsBalance(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -448,28 +364,21 @@ func gravenPutBalance(e *wire.Encoder, tail uint, xs []*Balance, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Balance)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsBalance(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Balance(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutBalance(e, tail, []*Balance{m.(*Balance)}, root)
 }
-
 func gravenGetBalance(d *wire.Decoder, b *wire.Rows, xs []*Balance) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -481,23 +390,18 @@ func gravenGetBalance(d *wire.Decoder, b *wire.Rows, xs []*Balance) {
 		}
 	}
 }
-
 func gravenGet1Balance(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBalance(d, b, []*Balance{m.(*Balance)})
 }
-
 func gravenOneBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) *Balance {
-	t := gravenTypeBalance.Of((*Balance)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBalance.Open((*Balance)(nil), d, r, s)
 	xs := [1]*Balance{wire.New[Balance](d, &t.Key)}
 	gravenGetBalance(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Balance {
-	t := gravenTypeBalance.Of((*Balance)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeBalance.Open((*Balance)(nil), d, r, s)
 	xs := wire.Alloc[Balance](d, &t.Key, b.N)
 	gravenGetBalance(d, &b, xs)
 	d.Close()
@@ -510,23 +414,17 @@ var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0}
 func (*Overdraft) Γraven() *wire.Type {
 	return wire.Bind[Overdraft](&gravenTypeOverdraft, gravenPutOverdraft, gravenPut1Overdraft, gravenGet1Overdraft)
 }
-
 func gravenBitsOverdraft(x *Overdraft) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	b |= wire.Bit(x.Balance != 0) << 1
 	b |= wire.Bit(x.OverdraftLimit != 0) << 2
 	b |= wire.Bit(x.Missing != 0) << 3
 	return b
 }
-
 func gravenPutOverdraft(e *wire.Encoder, tail uint, xs []*Overdraft, root bool) uint {
-	t := gravenTypeOverdraft.Of((*Overdraft)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOverdraft.Of((*Overdraft)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOverdraft(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsOverdraft(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -534,12 +432,9 @@ func gravenPutOverdraft(e *wire.Encoder, tail uint, xs []*Overdraft, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Overdraft)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOverdraft(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Balance))
@@ -547,17 +442,13 @@ func gravenPutOverdraft(e *wire.Encoder, tail uint, xs []*Overdraft, root bool) 
 		out.U64(row, o[3], uint64(x.Missing))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Overdraft(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOverdraft(e, tail, []*Overdraft{m.(*Overdraft)}, root)
 }
-
 func gravenGetOverdraft(d *wire.Decoder, b *wire.Rows, xs []*Overdraft) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -571,23 +462,18 @@ func gravenGetOverdraft(d *wire.Decoder, b *wire.Rows, xs []*Overdraft) {
 		}
 	}
 }
-
 func gravenGet1Overdraft(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOverdraft(d, b, []*Overdraft{m.(*Overdraft)})
 }
-
 func gravenOneOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) *Overdraft {
-	t := gravenTypeOverdraft.Of((*Overdraft)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOverdraft.Open((*Overdraft)(nil), d, r, s)
 	xs := [1]*Overdraft{wire.New[Overdraft](d, &t.Key)}
 	gravenGetOverdraft(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Overdraft {
-	t := gravenTypeOverdraft.Of((*Overdraft)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOverdraft.Open((*Overdraft)(nil), d, r, s)
 	xs := wire.Alloc[Overdraft](d, &t.Key, b.N)
 	gravenGetOverdraft(d, &b, xs)
 	d.Close()
@@ -600,22 +486,16 @@ var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0}
 func (*OpenAccountRequest) Γraven() *wire.Type {
 	return wire.Bind[OpenAccountRequest](&gravenTypeOpenAccountRequest, gravenPutOpenAccountRequest, gravenPut1OpenAccountRequest, gravenGet1OpenAccountRequest)
 }
-
 func gravenBitsOpenAccountRequest(x *OpenAccountRequest) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Owner) != 0) << 0
 	b |= wire.Bit(len(x.Currency) != 0) << 1
 	b |= wire.Bit(x.OverdraftLimit != 0) << 2
 	return b
 }
-
 func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRequest, root bool) uint {
-	t := gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOpenAccountRequest(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsOpenAccountRequest(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -623,12 +503,9 @@ func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRe
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(OpenAccountRequest)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOpenAccountRequest(x))
 		tail = e.String(tail, x.Owner)
 		out.End(row, o[0], tail-b.Tail)
@@ -637,17 +514,13 @@ func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRe
 		out.U64(row, o[2], uint64(x.OverdraftLimit))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1OpenAccountRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOpenAccountRequest(e, tail, []*OpenAccountRequest{m.(*OpenAccountRequest)}, root)
 }
-
 func gravenGetOpenAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*OpenAccountRequest) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -660,23 +533,18 @@ func gravenGetOpenAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*OpenAccoun
 		}
 	}
 }
-
 func gravenGet1OpenAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOpenAccountRequest(d, b, []*OpenAccountRequest{m.(*OpenAccountRequest)})
 }
-
 func gravenOneOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountRequest {
-	t := gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOpenAccountRequest.Open((*OpenAccountRequest)(nil), d, r, s)
 	xs := [1]*OpenAccountRequest{wire.New[OpenAccountRequest](d, &t.Key)}
 	gravenGetOpenAccountRequest(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountRequest {
-	t := gravenTypeOpenAccountRequest.Of((*OpenAccountRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOpenAccountRequest.Open((*OpenAccountRequest)(nil), d, r, s)
 	xs := wire.Alloc[OpenAccountRequest](d, &t.Key, b.N)
 	gravenGetOpenAccountRequest(d, &b, xs)
 	d.Close()
@@ -689,20 +557,14 @@ var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0}
 func (*OpenAccountResponse) Γraven() *wire.Type {
 	return wire.Bind[OpenAccountResponse](&gravenTypeOpenAccountResponse, gravenPutOpenAccountResponse, gravenPut1OpenAccountResponse, gravenGet1OpenAccountResponse)
 }
-
 func gravenBitsOpenAccountResponse(x *OpenAccountResponse) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != nil) << 0
 	return b
 }
-
 func gravenPutOpenAccountResponse(e *wire.Encoder, tail uint, xs []*OpenAccountResponse, root bool) uint {
-	t := gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsOpenAccountResponse(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsOpenAccountResponse(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -710,12 +572,9 @@ func gravenPutOpenAccountResponse(e *wire.Encoder, tail uint, xs []*OpenAccountR
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(OpenAccountResponse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsOpenAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
@@ -723,17 +582,13 @@ func gravenPutOpenAccountResponse(e *wire.Encoder, tail uint, xs []*OpenAccountR
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1OpenAccountResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutOpenAccountResponse(e, tail, []*OpenAccountResponse{m.(*OpenAccountResponse)}, root)
 }
-
 func gravenGetOpenAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*OpenAccountResponse) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -746,23 +601,18 @@ func gravenGetOpenAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*OpenAccou
 		}
 	}
 }
-
 func gravenGet1OpenAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOpenAccountResponse(d, b, []*OpenAccountResponse{m.(*OpenAccountResponse)})
 }
-
 func gravenOneOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountResponse {
-	t := gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOpenAccountResponse.Open((*OpenAccountResponse)(nil), d, r, s)
 	xs := [1]*OpenAccountResponse{wire.New[OpenAccountResponse](d, &t.Key)}
 	gravenGetOpenAccountResponse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountResponse {
-	t := gravenTypeOpenAccountResponse.Of((*OpenAccountResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeOpenAccountResponse.Open((*OpenAccountResponse)(nil), d, r, s)
 	xs := wire.Alloc[OpenAccountResponse](d, &t.Key, b.N)
 	gravenGetOpenAccountResponse(d, &b, xs)
 	d.Close()
@@ -775,20 +625,14 @@ var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e}
 func (*GetAccountRequest) Γraven() *wire.Type {
 	return wire.Bind[GetAccountRequest](&gravenTypeGetAccountRequest, gravenPutGetAccountRequest, gravenPut1GetAccountRequest, gravenGet1GetAccountRequest)
 }
-
 func gravenBitsGetAccountRequest(x *GetAccountRequest) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	return b
 }
-
 func gravenPutGetAccountRequest(e *wire.Encoder, tail uint, xs []*GetAccountRequest, root bool) uint {
-	t := gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsGetAccountRequest(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsGetAccountRequest(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -796,27 +640,20 @@ func gravenPutGetAccountRequest(e *wire.Encoder, tail uint, xs []*GetAccountRequ
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(GetAccountRequest)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsGetAccountRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1GetAccountRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutGetAccountRequest(e, tail, []*GetAccountRequest{m.(*GetAccountRequest)}, root)
 }
-
 func gravenGetGetAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*GetAccountRequest) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -827,23 +664,18 @@ func gravenGetGetAccountRequest(d *wire.Decoder, b *wire.Rows, xs []*GetAccountR
 		}
 	}
 }
-
 func gravenGet1GetAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGetAccountRequest(d, b, []*GetAccountRequest{m.(*GetAccountRequest)})
 }
-
 func gravenOneGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountRequest {
-	t := gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGetAccountRequest.Open((*GetAccountRequest)(nil), d, r, s)
 	xs := [1]*GetAccountRequest{wire.New[GetAccountRequest](d, &t.Key)}
 	gravenGetGetAccountRequest(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountRequest {
-	t := gravenTypeGetAccountRequest.Of((*GetAccountRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGetAccountRequest.Open((*GetAccountRequest)(nil), d, r, s)
 	xs := wire.Alloc[GetAccountRequest](d, &t.Key, b.N)
 	gravenGetGetAccountRequest(d, &b, xs)
 	d.Close()
@@ -856,20 +688,14 @@ var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0}
 func (*GetAccountResponse) Γraven() *wire.Type {
 	return wire.Bind[GetAccountResponse](&gravenTypeGetAccountResponse, gravenPutGetAccountResponse, gravenPut1GetAccountResponse, gravenGet1GetAccountResponse)
 }
-
 func gravenBitsGetAccountResponse(x *GetAccountResponse) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != nil) << 0
 	return b
 }
-
 func gravenPutGetAccountResponse(e *wire.Encoder, tail uint, xs []*GetAccountResponse, root bool) uint {
-	t := gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsGetAccountResponse(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsGetAccountResponse(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -877,12 +703,9 @@ func gravenPutGetAccountResponse(e *wire.Encoder, tail uint, xs []*GetAccountRes
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(GetAccountResponse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsGetAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
@@ -890,17 +713,13 @@ func gravenPutGetAccountResponse(e *wire.Encoder, tail uint, xs []*GetAccountRes
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1GetAccountResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutGetAccountResponse(e, tail, []*GetAccountResponse{m.(*GetAccountResponse)}, root)
 }
-
 func gravenGetGetAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*GetAccountResponse) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -913,23 +732,18 @@ func gravenGetGetAccountResponse(d *wire.Decoder, b *wire.Rows, xs []*GetAccount
 		}
 	}
 }
-
 func gravenGet1GetAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGetAccountResponse(d, b, []*GetAccountResponse{m.(*GetAccountResponse)})
 }
-
 func gravenOneGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountResponse {
-	t := gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGetAccountResponse.Open((*GetAccountResponse)(nil), d, r, s)
 	xs := [1]*GetAccountResponse{wire.New[GetAccountResponse](d, &t.Key)}
 	gravenGetGetAccountResponse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountResponse {
-	t := gravenTypeGetAccountResponse.Of((*GetAccountResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeGetAccountResponse.Open((*GetAccountResponse)(nil), d, r, s)
 	xs := wire.Alloc[GetAccountResponse](d, &t.Key, b.N)
 	gravenGetGetAccountResponse(d, &b, xs)
 	d.Close()
@@ -942,22 +756,16 @@ var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1}
 func (*StatementRequest) Γraven() *wire.Type {
 	return wire.Bind[StatementRequest](&gravenTypeStatementRequest, gravenPutStatementRequest, gravenPut1StatementRequest, gravenGet1StatementRequest)
 }
-
 func gravenBitsStatementRequest(x *StatementRequest) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	b |= wire.Bit(x.After != 0) << 1
 	b |= wire.Bit(x.Limit != 0) << 2
 	return b
 }
-
 func gravenPutStatementRequest(e *wire.Encoder, tail uint, xs []*StatementRequest, root bool) uint {
-	t := gravenTypeStatementRequest.Of((*StatementRequest)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStatementRequest.Of((*StatementRequest)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStatementRequest(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStatementRequest(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -965,29 +773,22 @@ func gravenPutStatementRequest(e *wire.Encoder, tail uint, xs []*StatementReques
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(StatementRequest)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStatementRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.After))
 		out.U32(row, o[2], uint32(x.Limit))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StatementRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStatementRequest(e, tail, []*StatementRequest{m.(*StatementRequest)}, root)
 }
-
 func gravenGetStatementRequest(d *wire.Decoder, b *wire.Rows, xs []*StatementRequest) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1000,23 +801,18 @@ func gravenGetStatementRequest(d *wire.Decoder, b *wire.Rows, xs []*StatementReq
 		}
 	}
 }
-
 func gravenGet1StatementRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStatementRequest(d, b, []*StatementRequest{m.(*StatementRequest)})
 }
-
 func gravenOneStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementRequest {
-	t := gravenTypeStatementRequest.Of((*StatementRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatementRequest.Open((*StatementRequest)(nil), d, r, s)
 	xs := [1]*StatementRequest{wire.New[StatementRequest](d, &t.Key)}
 	gravenGetStatementRequest(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementRequest {
-	t := gravenTypeStatementRequest.Of((*StatementRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatementRequest.Open((*StatementRequest)(nil), d, r, s)
 	xs := wire.Alloc[StatementRequest](d, &t.Key, b.N)
 	gravenGetStatementRequest(d, &b, xs)
 	d.Close()
@@ -1029,22 +825,16 @@ var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1}
 func (*StatementLine) Γraven() *wire.Type {
 	return wire.Bind[StatementLine](&gravenTypeStatementLine, gravenPutStatementLine, gravenPut1StatementLine, gravenGet1StatementLine)
 }
-
 func gravenBitsStatementLine(x *StatementLine) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Transaction != nil) << 0
 	b |= wire.Bit(x.Amount != 0) << 1
 	b |= wire.Bit(x.Balance != 0) << 2
 	return b
 }
-
 func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, root bool) uint {
-	t := gravenTypeStatementLine.Of((*StatementLine)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStatementLine.Of((*StatementLine)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStatementLine(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStatementLine(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1052,12 +842,9 @@ func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(StatementLine)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStatementLine(x))
 		if v := x.Transaction; v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v}, false)
@@ -1067,17 +854,13 @@ func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, roo
 		out.U64(row, o[2], uint64(x.Balance))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1StatementLine(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStatementLine(e, tail, []*StatementLine{m.(*StatementLine)}, root)
 }
-
 func gravenGetStatementLine(d *wire.Decoder, b *wire.Rows, xs []*StatementLine) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1092,23 +875,18 @@ func gravenGetStatementLine(d *wire.Decoder, b *wire.Rows, xs []*StatementLine) 
 		}
 	}
 }
-
 func gravenGet1StatementLine(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStatementLine(d, b, []*StatementLine{m.(*StatementLine)})
 }
-
 func gravenOneStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementLine {
-	t := gravenTypeStatementLine.Of((*StatementLine)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatementLine.Open((*StatementLine)(nil), d, r, s)
 	xs := [1]*StatementLine{wire.New[StatementLine](d, &t.Key)}
 	gravenGetStatementLine(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementLine {
-	t := gravenTypeStatementLine.Of((*StatementLine)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatementLine.Open((*StatementLine)(nil), d, r, s)
 	xs := wire.Alloc[StatementLine](d, &t.Key, b.N)
 	gravenGetStatementLine(d, &b, xs)
 	d.Close()
@@ -1116,20 +894,14 @@ func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*State
 }
 
 var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463}
-
 var gravenKeyFeedRequest_Settle wire.Key
-
 var gravenKeyFeedRequest_Watch wire.Key
 
 // Γraven is for the runtime.
 func (*FeedRequest) Γraven() *wire.Type {
 	return wire.Bind[FeedRequest](&gravenTypeFeedRequest, gravenPutFeedRequest, gravenPut1FeedRequest, gravenGet1FeedRequest)
 }
-
 func gravenBitsFeedRequest(x *FeedRequest) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Action.(type) {
 	case *FeedRequest_Settle:
 		b |= wire.Bit(v != nil) << 0
@@ -1138,12 +910,10 @@ func gravenBitsFeedRequest(x *FeedRequest) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bool) uint {
-	t := gravenTypeFeedRequest.Of((*FeedRequest)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFeedRequest.Of((*FeedRequest)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFeedRequest(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFeedRequest(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1151,12 +921,9 @@ func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(FeedRequest)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFeedRequest(x))
 		if v, _ := x.Action.(*FeedRequest_Settle); v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v.Settle}, false)
@@ -1168,17 +935,13 @@ func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bo
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FeedRequest(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFeedRequest(e, tail, []*FeedRequest{m.(*FeedRequest)}, root)
 }
-
 func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1198,23 +961,18 @@ func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
 		}
 	}
 }
-
 func gravenGet1FeedRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFeedRequest(d, b, []*FeedRequest{m.(*FeedRequest)})
 }
-
 func gravenOneFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedRequest {
-	t := gravenTypeFeedRequest.Of((*FeedRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFeedRequest.Open((*FeedRequest)(nil), d, r, s)
 	xs := [1]*FeedRequest{wire.New[FeedRequest](d, &t.Key)}
 	gravenGetFeedRequest(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedRequest {
-	t := gravenTypeFeedRequest.Of((*FeedRequest)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFeedRequest.Open((*FeedRequest)(nil), d, r, s)
 	xs := wire.Alloc[FeedRequest](d, &t.Key, b.N)
 	gravenGetFeedRequest(d, &b, xs)
 	d.Close()
@@ -1227,20 +985,14 @@ var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e}
 func (*Watch) Γraven() *wire.Type {
 	return wire.Bind[Watch](&gravenTypeWatch, gravenPutWatch, gravenPut1Watch, gravenGet1Watch)
 }
-
 func gravenBitsWatch(x *Watch) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	return b
 }
-
 func gravenPutWatch(e *wire.Encoder, tail uint, xs []*Watch, root bool) uint {
-	t := gravenTypeWatch.Of((*Watch)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeWatch.Of((*Watch)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsWatch(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsWatch(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1248,27 +1000,20 @@ func gravenPutWatch(e *wire.Encoder, tail uint, xs []*Watch, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Watch)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsWatch(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Watch(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutWatch(e, tail, []*Watch{m.(*Watch)}, root)
 }
-
 func gravenGetWatch(d *wire.Decoder, b *wire.Rows, xs []*Watch) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1279,23 +1024,18 @@ func gravenGetWatch(d *wire.Decoder, b *wire.Rows, xs []*Watch) {
 		}
 	}
 }
-
 func gravenGet1Watch(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWatch(d, b, []*Watch{m.(*Watch)})
 }
-
 func gravenOneWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) *Watch {
-	t := gravenTypeWatch.Of((*Watch)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWatch.Open((*Watch)(nil), d, r, s)
 	xs := [1]*Watch{wire.New[Watch](d, &t.Key)}
 	gravenGetWatch(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
-	t := gravenTypeWatch.Of((*Watch)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeWatch.Open((*Watch)(nil), d, r, s)
 	xs := wire.Alloc[Watch](d, &t.Key, b.N)
 	gravenGetWatch(d, &b, xs)
 	d.Close()
@@ -1303,24 +1043,16 @@ func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
 }
 
 var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249}
-
 var gravenKeyFeedResponse_Receipt wire.Key
-
 var gravenKeyFeedResponse_Refusal wire.Key
-
 var gravenKeyFeedResponse_Watching wire.Key
-
 var gravenKeyFeedResponse_Settled wire.Key
 
 // Γraven is for the runtime.
 func (*FeedResponse) Γraven() *wire.Type {
 	return wire.Bind[FeedResponse](&gravenTypeFeedResponse, gravenPutFeedResponse, gravenPut1FeedResponse, gravenGet1FeedResponse)
 }
-
 func gravenBitsFeedResponse(x *FeedResponse) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Event.(type) {
 	case *FeedResponse_Receipt:
 		b |= wire.Bit(v != nil) << 0
@@ -1333,12 +1065,10 @@ func gravenBitsFeedResponse(x *FeedResponse) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root bool) uint {
-	t := gravenTypeFeedResponse.Of((*FeedResponse)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFeedResponse.Of((*FeedResponse)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFeedResponse(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFeedResponse(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1346,12 +1076,9 @@ func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(FeedResponse)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFeedResponse(x))
 		if v, _ := x.Event.(*FeedResponse_Receipt); v != nil {
 			tail = gravenPutReceipt(e, tail, []*Receipt{v.Receipt}, false)
@@ -1371,17 +1098,13 @@ func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root 
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1FeedResponse(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFeedResponse(e, tail, []*FeedResponse{m.(*FeedResponse)}, root)
 }
-
 func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1411,23 +1134,18 @@ func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
 		}
 	}
 }
-
 func gravenGet1FeedResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFeedResponse(d, b, []*FeedResponse{m.(*FeedResponse)})
 }
-
 func gravenOneFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedResponse {
-	t := gravenTypeFeedResponse.Of((*FeedResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFeedResponse.Open((*FeedResponse)(nil), d, r, s)
 	xs := [1]*FeedResponse{wire.New[FeedResponse](d, &t.Key)}
 	gravenGetFeedResponse(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedResponse {
-	t := gravenTypeFeedResponse.Of((*FeedResponse)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFeedResponse.Open((*FeedResponse)(nil), d, r, s)
 	xs := wire.Alloc[FeedResponse](d, &t.Key, b.N)
 	gravenGetFeedResponse(d, &b, xs)
 	d.Close()
@@ -1440,23 +1158,17 @@ var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697}
 func (*Refusal) Γraven() *wire.Type {
 	return wire.Bind[Refusal](&gravenTypeRefusal, gravenPutRefusal, gravenPut1Refusal, gravenGet1Refusal)
 }
-
 func gravenBitsRefusal(x *Refusal) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Reference) != 0) << 0
 	b |= wire.Bit(x.Code != 0) << 1
 	b |= wire.Bit(len(x.Message) != 0) << 2
 	b |= wire.Bit(x.Overdraft != nil) << 3
 	return b
 }
-
 func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint {
-	t := gravenTypeRefusal.Of((*Refusal)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRefusal.Of((*Refusal)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRefusal(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRefusal(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -1464,12 +1176,9 @@ func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Refusal)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRefusal(x))
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[0], tail-b.Tail)
@@ -1482,17 +1191,13 @@ func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Refusal(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRefusal(e, tail, []*Refusal{m.(*Refusal)}, root)
 }
-
 func gravenGetRefusal(d *wire.Decoder, b *wire.Rows, xs []*Refusal) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1508,23 +1213,18 @@ func gravenGetRefusal(d *wire.Decoder, b *wire.Rows, xs []*Refusal) {
 		}
 	}
 }
-
 func gravenGet1Refusal(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRefusal(d, b, []*Refusal{m.(*Refusal)})
 }
-
 func gravenOneRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) *Refusal {
-	t := gravenTypeRefusal.Of((*Refusal)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRefusal.Open((*Refusal)(nil), d, r, s)
 	xs := [1]*Refusal{wire.New[Refusal](d, &t.Key)}
 	gravenGetRefusal(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Refusal {
-	t := gravenTypeRefusal.Of((*Refusal)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRefusal.Open((*Refusal)(nil), d, r, s)
 	xs := wire.Alloc[Refusal](d, &t.Key, b.N)
 	gravenGetRefusal(d, &b, xs)
 	d.Close()

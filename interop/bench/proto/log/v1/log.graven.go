@@ -21,20 +21,14 @@ var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0}
 func (*Logs) Γraven() *wire.Type {
 	return wire.Bind[Logs](&gravenTypeLogs, gravenPutLogs, gravenPut1Logs, gravenGet1Logs)
 }
-
 func gravenBitsLogs(x *Logs) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Logs) != 0) << 0
 	return b
 }
-
 func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
-	t := gravenTypeLogs.Of((*Logs)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeLogs.Of((*Logs)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsLogs(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsLogs(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -42,12 +36,9 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Logs)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsLogs(x))
 		if v := x.Logs; len(v) != 0 {
 			tail = gravenPutLog(e, tail, v, false)
@@ -55,17 +46,13 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Logs(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutLogs(e, tail, []*Logs{m.(*Logs)}, root)
 }
-
 func gravenGetLogs(d *wire.Decoder, b *wire.Rows, xs []*Logs) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -78,23 +65,18 @@ func gravenGetLogs(d *wire.Decoder, b *wire.Rows, xs []*Logs) {
 		}
 	}
 }
-
 func gravenGet1Logs(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLogs(d, b, []*Logs{m.(*Logs)})
 }
-
 func gravenOneLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) *Logs {
-	t := gravenTypeLogs.Of((*Logs)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLogs.Open((*Logs)(nil), d, r, s)
 	xs := [1]*Logs{wire.New[Logs](d, &t.Key)}
 	gravenGetLogs(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Logs {
-	t := gravenTypeLogs.Of((*Logs)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLogs.Open((*Logs)(nil), d, r, s)
 	xs := wire.Alloc[Logs](d, &t.Key, b.N)
 	gravenGetLogs(d, &b, xs)
 	d.Close()
@@ -107,11 +89,7 @@ var gravenTypeLog = wire.Type{Shape: 0x00840d70}
 func (*Log) Γraven() *wire.Type {
 	return wire.Bind[Log](&gravenTypeLog, gravenPutLog, gravenPut1Log, gravenGet1Log)
 }
-
 func gravenBitsLog(x *Log) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Address != nil) << 0
 	b |= wire.Bit(len(x.Identity) != 0) << 1
 	b |= wire.Bit(len(x.Userid) != 0) << 2
@@ -121,12 +99,10 @@ func gravenBitsLog(x *Log) (b uint64) {
 	b |= wire.Bit(x.Size != 0) << 6
 	return b
 }
-
 func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
-	t := gravenTypeLog.Of((*Log)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeLog.Of((*Log)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsLog(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsLog(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -134,12 +110,9 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[7]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Log)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsLog(x))
 		if o[0] != 0 {
 			gravenPackAddress(e, row+uint(o[0]), x.Address)
@@ -157,17 +130,13 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 		out.U64(row, o[6], uint64(x.Size))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Log(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutLog(e, tail, []*Log{m.(*Log)}, root)
 }
-
 func gravenGetLog(d *wire.Decoder, b *wire.Rows, xs []*Log) {
 	s := (*[7]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Address](d, &gravenTypeAddress.Of((*Address)(nil)).Key)
@@ -187,23 +156,18 @@ func gravenGetLog(d *wire.Decoder, b *wire.Rows, xs []*Log) {
 		}
 	}
 }
-
 func gravenGet1Log(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLog(d, b, []*Log{m.(*Log)})
 }
-
 func gravenOneLog(d *wire.Decoder, r wire.Row, s *wire.Slot) *Log {
-	t := gravenTypeLog.Of((*Log)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLog.Open((*Log)(nil), d, r, s)
 	xs := [1]*Log{wire.New[Log](d, &t.Key)}
 	gravenGetLog(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
-	t := gravenTypeLog.Of((*Log)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeLog.Open((*Log)(nil), d, r, s)
 	xs := wire.Alloc[Log](d, &t.Key, b.N)
 	gravenGetLog(d, &b, xs)
 	d.Close()
@@ -211,30 +175,23 @@ func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
 }
 
 var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b}
+var gravenZeroAddress Address
 
 // Γraven is for the runtime.
 func (*Address) Γraven() *wire.Type {
 	return wire.BindInline[Address](&gravenTypeAddress, gravenPutAddress, gravenPut1Address, gravenGet1Address, gravenPackAddress, gravenUnpackAddress)
 }
-
-var gravenZeroAddress Address
-
 func gravenBitsAddress(x *Address) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.X0 != 0) << 0
 	b |= wire.Bit(x.X1 != 0) << 1
 	b |= wire.Bit(x.X2 != 0) << 2
 	b |= wire.Bit(x.X3 != 0) << 3
 	return b
 }
-
 func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint {
-	t := gravenTypeAddress.Of((*Address)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAddress.Of((*Address)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAddress(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAddress(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -242,12 +199,9 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Address)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAddress(x))
 		e.Fail(wire.WideU(x.X0, 8))
 		out.U8(row, o[0], uint8(x.X0))
@@ -259,17 +213,13 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 		out.U8(row, o[3], uint8(x.X3))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Address(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAddress(e, tail, []*Address{m.(*Address)}, root)
 }
-
 func gravenGetAddress(d *wire.Decoder, b *wire.Rows, xs []*Address) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -283,11 +233,9 @@ func gravenGetAddress(d *wire.Decoder, b *wire.Rows, xs []*Address) {
 		}
 	}
 }
-
 func gravenGet1Address(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAddress(d, b, []*Address{m.(*Address)})
 }
-
 func gravenPackAddress(e *wire.Encoder, at uint, x *Address) {
 	if x == nil {
 		x = &gravenZeroAddress
@@ -303,7 +251,6 @@ func gravenPackAddress(e *wire.Encoder, at uint, x *Address) {
 	out.Put8(at+3, uint8(x.X3))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackAddress(d *wire.Decoder, p wire.Packed, x *Address) *Address {
 	x.X0 = uint32(p.U8(0))
 	x.X1 = uint32(p.U8(1))

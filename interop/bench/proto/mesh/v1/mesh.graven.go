@@ -22,20 +22,14 @@ var gravenTypeMesh = wire.Type{Shape: 0x6184babc}
 func (*Mesh) Γraven() *wire.Type {
 	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
-
 func gravenBitsMesh(x *Mesh) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Triangles) != 0) << 0
 	return b
 }
-
 func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeMesh.Of((*Mesh)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsMesh(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsMesh(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -43,28 +37,21 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Mesh)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsMesh(x))
 		tail = wire.PackAll(e, tail, x.Triangles, 48, gravenPackTriangle)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Mesh(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutMesh(e, tail, []*Mesh{m.(*Mesh)}, root)
 }
-
 func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -77,23 +64,18 @@ func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 		}
 	}
 }
-
 func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
 }
-
 func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
 	gravenGetMesh(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
-	t := gravenTypeMesh.Of((*Mesh)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
 	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
 	gravenGetMesh(d, &b, xs)
 	d.Close()
@@ -101,30 +83,23 @@ func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
 }
 
 var gravenTypeTriangle = wire.Type{Shape: 0x3eb4f21d}
+var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
 	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
-
-var gravenZeroTriangle Triangle
-
 func gravenBitsTriangle(x *Triangle) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.V0 != nil) << 0
 	b |= wire.Bit(x.V1 != nil) << 1
 	b |= wire.Bit(x.V2 != nil) << 2
 	b |= wire.Bit(x.Normal != nil) << 3
 	return b
 }
-
 func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) uint {
-	t := gravenTypeTriangle.Of((*Triangle)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTriangle.Of((*Triangle)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTriangle(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTriangle(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -132,12 +107,9 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, row, tail := (*[4]uint32)(b.Offs), b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Triangle)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.V0)
@@ -153,17 +125,13 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTriangle(e, tail, []*Triangle{m.(*Triangle)}, root)
 }
-
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[4]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
@@ -189,11 +157,9 @@ func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 		}
 	}
 }
-
 func gravenGet1Triangle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTriangle(d, b, []*Triangle{m.(*Triangle)})
 }
-
 func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	if x == nil {
 		x = &gravenZeroTriangle
@@ -204,7 +170,6 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	gravenPackVec3(e, at+36, x.Normal)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
 	x.V0 = gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
 	x.V1 = gravenUnpackVec3(d, p.At(12), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
@@ -214,29 +179,22 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 }
 
 var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f}
+var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
 	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
-
-var gravenZeroVec3 Vec3
-
 func gravenBitsVec3(x *Vec3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	b |= wire.Bit(math.Float32bits(x.Z) != 0) << 2
 	return b
 }
-
 func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
-	t := gravenTypeVec3.Of((*Vec3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVec3.Of((*Vec3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVec3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -244,29 +202,22 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Vec3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F32(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
-
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -279,11 +230,9 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 		}
 	}
 }
-
 func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
 }
-
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	if x == nil {
 		x = &gravenZeroVec3
@@ -294,7 +243,6 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	out.PutF32(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)

@@ -16,32 +16,20 @@ const (
 )
 
 var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a}
-
 var gravenKeyAnyValue_StringValue wire.Key
-
 var gravenKeyAnyValue_BoolValue wire.Key
-
 var gravenKeyAnyValue_IntValue wire.Key
-
 var gravenKeyAnyValue_DoubleValue wire.Key
-
 var gravenKeyAnyValue_ArrayValue wire.Key
-
 var gravenKeyAnyValue_KvlistValue wire.Key
-
 var gravenKeyAnyValue_BytesValue wire.Key
-
 var gravenKeyAnyValue_StringValueStrindex wire.Key
 
 // Γraven is for the runtime.
 func (*AnyValue) Γraven() *wire.Type {
 	return wire.Bind[AnyValue](&gravenTypeAnyValue, gravenPutAnyValue, gravenPut1AnyValue, gravenGet1AnyValue)
 }
-
 func gravenBitsAnyValue(x *AnyValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	switch v := x.Value.(type) {
 	case *AnyValue_StringValue:
 		b |= wire.Bit(v != nil) << 0
@@ -65,12 +53,10 @@ func gravenBitsAnyValue(x *AnyValue) (b uint64) {
 	}
 	return b
 }
-
 func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) uint {
-	t := gravenTypeAnyValue.Of((*AnyValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAnyValue.Of((*AnyValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAnyValue(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAnyValue(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -78,12 +64,9 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[8]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(AnyValue)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAnyValue(x))
 		if v, _ := x.Value.(*AnyValue_StringValue); v != nil {
 			tail = e.String(tail, v.StringValue)
@@ -112,17 +95,13 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1AnyValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAnyValue(e, tail, []*AnyValue{m.(*AnyValue)}, root)
 }
-
 func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
 	s := (*[8]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -172,23 +151,18 @@ func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
 		}
 	}
 }
-
 func gravenGet1AnyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAnyValue(d, b, []*AnyValue{m.(*AnyValue)})
 }
-
 func gravenOneAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *AnyValue {
-	t := gravenTypeAnyValue.Of((*AnyValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAnyValue.Open((*AnyValue)(nil), d, r, s)
 	xs := [1]*AnyValue{wire.New[AnyValue](d, &t.Key)}
 	gravenGetAnyValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AnyValue {
-	t := gravenTypeAnyValue.Of((*AnyValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeAnyValue.Open((*AnyValue)(nil), d, r, s)
 	xs := wire.Alloc[AnyValue](d, &t.Key, b.N)
 	gravenGetAnyValue(d, &b, xs)
 	d.Close()
@@ -201,20 +175,14 @@ var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0}
 func (*ArrayValue) Γraven() *wire.Type {
 	return wire.Bind[ArrayValue](&gravenTypeArrayValue, gravenPutArrayValue, gravenPut1ArrayValue, gravenGet1ArrayValue)
 }
-
 func gravenBitsArrayValue(x *ArrayValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Values) != 0) << 0
 	return b
 }
-
 func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool) uint {
-	t := gravenTypeArrayValue.Of((*ArrayValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeArrayValue.Of((*ArrayValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsArrayValue(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsArrayValue(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -222,12 +190,9 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ArrayValue)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsArrayValue(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutAnyValue(e, tail, v, false)
@@ -235,17 +200,13 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ArrayValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutArrayValue(e, tail, []*ArrayValue{m.(*ArrayValue)}, root)
 }
-
 func gravenGetArrayValue(d *wire.Decoder, b *wire.Rows, xs []*ArrayValue) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -258,23 +219,18 @@ func gravenGetArrayValue(d *wire.Decoder, b *wire.Rows, xs []*ArrayValue) {
 		}
 	}
 }
-
 func gravenGet1ArrayValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetArrayValue(d, b, []*ArrayValue{m.(*ArrayValue)})
 }
-
 func gravenOneArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *ArrayValue {
-	t := gravenTypeArrayValue.Of((*ArrayValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeArrayValue.Open((*ArrayValue)(nil), d, r, s)
 	xs := [1]*ArrayValue{wire.New[ArrayValue](d, &t.Key)}
 	gravenGetArrayValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ArrayValue {
-	t := gravenTypeArrayValue.Of((*ArrayValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeArrayValue.Open((*ArrayValue)(nil), d, r, s)
 	xs := wire.Alloc[ArrayValue](d, &t.Key, b.N)
 	gravenGetArrayValue(d, &b, xs)
 	d.Close()
@@ -287,20 +243,14 @@ var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0}
 func (*KeyValueList) Γraven() *wire.Type {
 	return wire.Bind[KeyValueList](&gravenTypeKeyValueList, gravenPutKeyValueList, gravenPut1KeyValueList, gravenGet1KeyValueList)
 }
-
 func gravenBitsKeyValueList(x *KeyValueList) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Values) != 0) << 0
 	return b
 }
-
 func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root bool) uint {
-	t := gravenTypeKeyValueList.Of((*KeyValueList)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeKeyValueList.Of((*KeyValueList)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsKeyValueList(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsKeyValueList(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -308,12 +258,9 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(KeyValueList)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsKeyValueList(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutKeyValue(e, tail, v, false)
@@ -321,17 +268,13 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1KeyValueList(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutKeyValueList(e, tail, []*KeyValueList{m.(*KeyValueList)}, root)
 }
-
 func gravenGetKeyValueList(d *wire.Decoder, b *wire.Rows, xs []*KeyValueList) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -344,23 +287,18 @@ func gravenGetKeyValueList(d *wire.Decoder, b *wire.Rows, xs []*KeyValueList) {
 		}
 	}
 }
-
 func gravenGet1KeyValueList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetKeyValueList(d, b, []*KeyValueList{m.(*KeyValueList)})
 }
-
 func gravenOneKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValueList {
-	t := gravenTypeKeyValueList.Of((*KeyValueList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeKeyValueList.Open((*KeyValueList)(nil), d, r, s)
 	xs := [1]*KeyValueList{wire.New[KeyValueList](d, &t.Key)}
 	gravenGetKeyValueList(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValueList {
-	t := gravenTypeKeyValueList.Of((*KeyValueList)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeKeyValueList.Open((*KeyValueList)(nil), d, r, s)
 	xs := wire.Alloc[KeyValueList](d, &t.Key, b.N)
 	gravenGetKeyValueList(d, &b, xs)
 	d.Close()
@@ -373,22 +311,16 @@ var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007}
 func (*KeyValue) Γraven() *wire.Type {
 	return wire.Bind[KeyValue](&gravenTypeKeyValue, gravenPutKeyValue, gravenPut1KeyValue, gravenGet1KeyValue)
 }
-
 func gravenBitsKeyValue(x *KeyValue) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Key) != 0) << 0
 	b |= wire.Bit(x.Value != nil) << 1
 	b |= wire.Bit(x.KeyStrindex != 0) << 2
 	return b
 }
-
 func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) uint {
-	t := gravenTypeKeyValue.Of((*KeyValue)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeKeyValue.Of((*KeyValue)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsKeyValue(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsKeyValue(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -396,12 +328,9 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(KeyValue)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsKeyValue(x))
 		tail = e.String(tail, x.Key)
 		out.End(row, o[0], tail-b.Tail)
@@ -412,17 +341,13 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 		out.U32(row, o[2], uint32(x.KeyStrindex))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1KeyValue(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutKeyValue(e, tail, []*KeyValue{m.(*KeyValue)}, root)
 }
-
 func gravenGetKeyValue(d *wire.Decoder, b *wire.Rows, xs []*KeyValue) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -437,23 +362,18 @@ func gravenGetKeyValue(d *wire.Decoder, b *wire.Rows, xs []*KeyValue) {
 		}
 	}
 }
-
 func gravenGet1KeyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetKeyValue(d, b, []*KeyValue{m.(*KeyValue)})
 }
-
 func gravenOneKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValue {
-	t := gravenTypeKeyValue.Of((*KeyValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeKeyValue.Open((*KeyValue)(nil), d, r, s)
 	xs := [1]*KeyValue{wire.New[KeyValue](d, &t.Key)}
 	gravenGetKeyValue(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValue {
-	t := gravenTypeKeyValue.Of((*KeyValue)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeKeyValue.Open((*KeyValue)(nil), d, r, s)
 	xs := wire.Alloc[KeyValue](d, &t.Key, b.N)
 	gravenGetKeyValue(d, &b, xs)
 	d.Close()
@@ -466,23 +386,17 @@ var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1}
 func (*InstrumentationScope) Γraven() *wire.Type {
 	return wire.Bind[InstrumentationScope](&gravenTypeInstrumentationScope, gravenPutInstrumentationScope, gravenPut1InstrumentationScope, gravenGet1InstrumentationScope)
 }
-
 func gravenBitsInstrumentationScope(x *InstrumentationScope) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Name) != 0) << 0
 	b |= wire.Bit(len(x.Version) != 0) << 1
 	b |= wire.Bit(len(x.Attributes) != 0) << 2
 	b |= wire.Bit(x.DroppedAttributesCount != 0) << 3
 	return b
 }
-
 func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*InstrumentationScope, root bool) uint {
-	t := gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsInstrumentationScope(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsInstrumentationScope(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -490,12 +404,9 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(InstrumentationScope)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsInstrumentationScope(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -508,17 +419,13 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1InstrumentationScope(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{m.(*InstrumentationScope)}, root)
 }
-
 func gravenGetInstrumentationScope(d *wire.Decoder, b *wire.Rows, xs []*InstrumentationScope) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -534,23 +441,18 @@ func gravenGetInstrumentationScope(d *wire.Decoder, b *wire.Rows, xs []*Instrume
 		}
 	}
 }
-
 func gravenGet1InstrumentationScope(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInstrumentationScope(d, b, []*InstrumentationScope{m.(*InstrumentationScope)})
 }
-
 func gravenOneInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) *InstrumentationScope {
-	t := gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInstrumentationScope.Open((*InstrumentationScope)(nil), d, r, s)
 	xs := [1]*InstrumentationScope{wire.New[InstrumentationScope](d, &t.Key)}
 	gravenGetInstrumentationScope(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InstrumentationScope {
-	t := gravenTypeInstrumentationScope.Of((*InstrumentationScope)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeInstrumentationScope.Open((*InstrumentationScope)(nil), d, r, s)
 	xs := wire.Alloc[InstrumentationScope](d, &t.Key, b.N)
 	gravenGetInstrumentationScope(d, &b, xs)
 	d.Close()
@@ -563,23 +465,17 @@ var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e}
 func (*EntityRef) Γraven() *wire.Type {
 	return wire.Bind[EntityRef](&gravenTypeEntityRef, gravenPutEntityRef, gravenPut1EntityRef, gravenGet1EntityRef)
 }
-
 func gravenBitsEntityRef(x *EntityRef) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.SchemaUrl) != 0) << 0
 	b |= wire.Bit(len(x.Type) != 0) << 1
 	b |= wire.Bit(len(x.IdKeys) != 0) << 2
 	b |= wire.Bit(len(x.DescriptionKeys) != 0) << 3
 	return b
 }
-
 func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) uint {
-	t := gravenTypeEntityRef.Of((*EntityRef)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEntityRef.Of((*EntityRef)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntityRef(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEntityRef(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -587,12 +483,9 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(EntityRef)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntityRef(x))
 		tail = e.String(tail, x.SchemaUrl)
 		out.End(row, o[0], tail-b.Tail)
@@ -604,17 +497,13 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1EntityRef(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEntityRef(e, tail, []*EntityRef{m.(*EntityRef)}, root)
 }
-
 func gravenGetEntityRef(d *wire.Decoder, b *wire.Rows, xs []*EntityRef) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -632,23 +521,18 @@ func gravenGetEntityRef(d *wire.Decoder, b *wire.Rows, xs []*EntityRef) {
 		}
 	}
 }
-
 func gravenGet1EntityRef(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntityRef(d, b, []*EntityRef{m.(*EntityRef)})
 }
-
 func gravenOneEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) *EntityRef {
-	t := gravenTypeEntityRef.Of((*EntityRef)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntityRef.Open((*EntityRef)(nil), d, r, s)
 	xs := [1]*EntityRef{wire.New[EntityRef](d, &t.Key)}
 	gravenGetEntityRef(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EntityRef {
-	t := gravenTypeEntityRef.Of((*EntityRef)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntityRef.Open((*EntityRef)(nil), d, r, s)
 	xs := wire.Alloc[EntityRef](d, &t.Key, b.N)
 	gravenGetEntityRef(d, &b, xs)
 	d.Close()

@@ -21,22 +21,16 @@ var gravenTypeResource = wire.Type{Shape: 0x33d76d23}
 func (*Resource) Γraven() *wire.Type {
 	return wire.Bind[Resource](&gravenTypeResource, gravenPutResource, gravenPut1Resource, gravenGet1Resource)
 }
-
 func gravenBitsResource(x *Resource) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Attributes) != 0) << 0
 	b |= wire.Bit(x.DroppedAttributesCount != 0) << 1
 	b |= wire.Bit(len(x.EntityRefs) != 0) << 2
 	return b
 }
-
 func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) uint {
-	t := gravenTypeResource.Of((*Resource)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeResource.Of((*Resource)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsResource(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsResource(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -44,12 +38,9 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Resource)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsResource(x))
 		if v := x.Attributes; len(v) != 0 {
 			tail = gravenPutKeyValue(e, tail, v, false)
@@ -62,17 +53,13 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Resource(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutResource(e, tail, []*Resource{m.(*Resource)}, root)
 }
-
 func gravenGetResource(d *wire.Decoder, b *wire.Rows, xs []*Resource) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -89,23 +76,18 @@ func gravenGetResource(d *wire.Decoder, b *wire.Rows, xs []*Resource) {
 		}
 	}
 }
-
 func gravenGet1Resource(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetResource(d, b, []*Resource{m.(*Resource)})
 }
-
 func gravenOneResource(d *wire.Decoder, r wire.Row, s *wire.Slot) *Resource {
-	t := gravenTypeResource.Of((*Resource)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeResource.Open((*Resource)(nil), d, r, s)
 	xs := [1]*Resource{wire.New[Resource](d, &t.Key)}
 	gravenGetResource(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListResource(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Resource {
-	t := gravenTypeResource.Of((*Resource)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeResource.Open((*Resource)(nil), d, r, s)
 	xs := wire.Alloc[Resource](d, &t.Key, b.N)
 	gravenGetResource(d, &b, xs)
 	d.Close()

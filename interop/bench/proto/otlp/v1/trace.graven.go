@@ -21,20 +21,14 @@ var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0}
 func (*TracesData) Γraven() *wire.Type {
 	return wire.Bind[TracesData](&gravenTypeTracesData, gravenPutTracesData, gravenPut1TracesData, gravenGet1TracesData)
 }
-
 func gravenBitsTracesData(x *TracesData) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.ResourceSpans) != 0) << 0
 	return b
 }
-
 func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool) uint {
-	t := gravenTypeTracesData.Of((*TracesData)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTracesData.Of((*TracesData)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTracesData(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTracesData(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -42,12 +36,9 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(TracesData)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTracesData(x))
 		if v := x.ResourceSpans; len(v) != 0 {
 			tail = gravenPutResourceSpans(e, tail, v, false)
@@ -55,17 +46,13 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1TracesData(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTracesData(e, tail, []*TracesData{m.(*TracesData)}, root)
 }
-
 func gravenGetTracesData(d *wire.Decoder, b *wire.Rows, xs []*TracesData) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -78,23 +65,18 @@ func gravenGetTracesData(d *wire.Decoder, b *wire.Rows, xs []*TracesData) {
 		}
 	}
 }
-
 func gravenGet1TracesData(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTracesData(d, b, []*TracesData{m.(*TracesData)})
 }
-
 func gravenOneTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) *TracesData {
-	t := gravenTypeTracesData.Of((*TracesData)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTracesData.Open((*TracesData)(nil), d, r, s)
 	xs := [1]*TracesData{wire.New[TracesData](d, &t.Key)}
 	gravenGetTracesData(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TracesData {
-	t := gravenTypeTracesData.Of((*TracesData)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTracesData.Open((*TracesData)(nil), d, r, s)
 	xs := wire.Alloc[TracesData](d, &t.Key, b.N)
 	gravenGetTracesData(d, &b, xs)
 	d.Close()
@@ -107,22 +89,16 @@ var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164}
 func (*ResourceSpans) Γraven() *wire.Type {
 	return wire.Bind[ResourceSpans](&gravenTypeResourceSpans, gravenPutResourceSpans, gravenPut1ResourceSpans, gravenGet1ResourceSpans)
 }
-
 func gravenBitsResourceSpans(x *ResourceSpans) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Resource != nil) << 0
 	b |= wire.Bit(len(x.ScopeSpans) != 0) << 1
 	b |= wire.Bit(len(x.SchemaUrl) != 0) << 2
 	return b
 }
-
 func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, root bool) uint {
-	t := gravenTypeResourceSpans.Of((*ResourceSpans)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeResourceSpans.Of((*ResourceSpans)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsResourceSpans(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsResourceSpans(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -130,12 +106,9 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ResourceSpans)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsResourceSpans(x))
 		if v := x.Resource; v != nil {
 			tail = gravenPutResource(e, tail, []*Resource{v}, false)
@@ -149,17 +122,13 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ResourceSpans(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutResourceSpans(e, tail, []*ResourceSpans{m.(*ResourceSpans)}, root)
 }
-
 func gravenGetResourceSpans(d *wire.Decoder, b *wire.Rows, xs []*ResourceSpans) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -176,23 +145,18 @@ func gravenGetResourceSpans(d *wire.Decoder, b *wire.Rows, xs []*ResourceSpans) 
 		}
 	}
 }
-
 func gravenGet1ResourceSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetResourceSpans(d, b, []*ResourceSpans{m.(*ResourceSpans)})
 }
-
 func gravenOneResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ResourceSpans {
-	t := gravenTypeResourceSpans.Of((*ResourceSpans)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeResourceSpans.Open((*ResourceSpans)(nil), d, r, s)
 	xs := [1]*ResourceSpans{wire.New[ResourceSpans](d, &t.Key)}
 	gravenGetResourceSpans(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ResourceSpans {
-	t := gravenTypeResourceSpans.Of((*ResourceSpans)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeResourceSpans.Open((*ResourceSpans)(nil), d, r, s)
 	xs := wire.Alloc[ResourceSpans](d, &t.Key, b.N)
 	gravenGetResourceSpans(d, &b, xs)
 	d.Close()
@@ -205,22 +169,16 @@ var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164}
 func (*ScopeSpans) Γraven() *wire.Type {
 	return wire.Bind[ScopeSpans](&gravenTypeScopeSpans, gravenPutScopeSpans, gravenPut1ScopeSpans, gravenGet1ScopeSpans)
 }
-
 func gravenBitsScopeSpans(x *ScopeSpans) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Scope != nil) << 0
 	b |= wire.Bit(len(x.Spans) != 0) << 1
 	b |= wire.Bit(len(x.SchemaUrl) != 0) << 2
 	return b
 }
-
 func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool) uint {
-	t := gravenTypeScopeSpans.Of((*ScopeSpans)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeScopeSpans.Of((*ScopeSpans)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsScopeSpans(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsScopeSpans(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -228,12 +186,9 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(ScopeSpans)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsScopeSpans(x))
 		if v := x.Scope; v != nil {
 			tail = gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{v}, false)
@@ -247,17 +202,13 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1ScopeSpans(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutScopeSpans(e, tail, []*ScopeSpans{m.(*ScopeSpans)}, root)
 }
-
 func gravenGetScopeSpans(d *wire.Decoder, b *wire.Rows, xs []*ScopeSpans) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -274,23 +225,18 @@ func gravenGetScopeSpans(d *wire.Decoder, b *wire.Rows, xs []*ScopeSpans) {
 		}
 	}
 }
-
 func gravenGet1ScopeSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScopeSpans(d, b, []*ScopeSpans{m.(*ScopeSpans)})
 }
-
 func gravenOneScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ScopeSpans {
-	t := gravenTypeScopeSpans.Of((*ScopeSpans)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScopeSpans.Open((*ScopeSpans)(nil), d, r, s)
 	xs := [1]*ScopeSpans{wire.New[ScopeSpans](d, &t.Key)}
 	gravenGetScopeSpans(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ScopeSpans {
-	t := gravenTypeScopeSpans.Of((*ScopeSpans)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeScopeSpans.Open((*ScopeSpans)(nil), d, r, s)
 	xs := wire.Alloc[ScopeSpans](d, &t.Key, b.N)
 	gravenGetScopeSpans(d, &b, xs)
 	d.Close()
@@ -303,11 +249,7 @@ var gravenTypeSpan = wire.Type{Shape: 0x661f5378}
 func (*Span) Γraven() *wire.Type {
 	return wire.Bind[Span](&gravenTypeSpan, gravenPutSpan, gravenPut1Span, gravenGet1Span)
 }
-
 func gravenBitsSpan(x *Span) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.TraceId) != 0) << 0
 	b |= wire.Bit(len(x.SpanId) != 0) << 1
 	b |= wire.Bit(len(x.TraceState) != 0) << 2
@@ -326,12 +268,10 @@ func gravenBitsSpan(x *Span) (b uint64) {
 	b |= wire.Bit(x.Flags != 0) << 15
 	return b
 }
-
 func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
-	t := gravenTypeSpan.Of((*Span)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSpan.Of((*Span)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSpan(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSpan(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -339,12 +279,9 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[16]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[16]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Span)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
@@ -381,17 +318,13 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 		out.U32(row, o[15], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Span(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSpan(e, tail, []*Span{m.(*Span)}, root)
 }
-
 func gravenGetSpan(d *wire.Decoder, b *wire.Rows, xs []*Span) {
 	s := (*[16]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -431,23 +364,18 @@ func gravenGetSpan(d *wire.Decoder, b *wire.Rows, xs []*Span) {
 		}
 	}
 }
-
 func gravenGet1Span(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan(d, b, []*Span{m.(*Span)})
 }
-
 func gravenOneSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span {
-	t := gravenTypeSpan.Of((*Span)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan.Open((*Span)(nil), d, r, s)
 	xs := [1]*Span{wire.New[Span](d, &t.Key)}
 	gravenGetSpan(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span {
-	t := gravenTypeSpan.Of((*Span)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan.Open((*Span)(nil), d, r, s)
 	xs := wire.Alloc[Span](d, &t.Key, b.N)
 	gravenGetSpan(d, &b, xs)
 	d.Close()
@@ -460,23 +388,17 @@ var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6}
 func (*Span_Event) Γraven() *wire.Type {
 	return wire.Bind[Span_Event](&gravenTypeSpan_Event, gravenPutSpan_Event, gravenPut1Span_Event, gravenGet1Span_Event)
 }
-
 func gravenBitsSpan_Event(x *Span_Event) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.TimeUnixNano != 0) << 0
 	b |= wire.Bit(len(x.Name) != 0) << 1
 	b |= wire.Bit(len(x.Attributes) != 0) << 2
 	b |= wire.Bit(x.DroppedAttributesCount != 0) << 3
 	return b
 }
-
 func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool) uint {
-	t := gravenTypeSpan_Event.Of((*Span_Event)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSpan_Event.Of((*Span_Event)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSpan_Event(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSpan_Event(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -484,12 +406,9 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Span_Event)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan_Event(x))
 		out.U64(row, o[0], uint64(x.TimeUnixNano))
 		tail = e.String(tail, x.Name)
@@ -501,17 +420,13 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Span_Event(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSpan_Event(e, tail, []*Span_Event{m.(*Span_Event)}, root)
 }
-
 func gravenGetSpan_Event(d *wire.Decoder, b *wire.Rows, xs []*Span_Event) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -527,23 +442,18 @@ func gravenGetSpan_Event(d *wire.Decoder, b *wire.Rows, xs []*Span_Event) {
 		}
 	}
 }
-
 func gravenGet1Span_Event(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan_Event(d, b, []*Span_Event{m.(*Span_Event)})
 }
-
 func gravenOneSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Event {
-	t := gravenTypeSpan_Event.Of((*Span_Event)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan_Event.Open((*Span_Event)(nil), d, r, s)
 	xs := [1]*Span_Event{wire.New[Span_Event](d, &t.Key)}
 	gravenGetSpan_Event(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Event {
-	t := gravenTypeSpan_Event.Of((*Span_Event)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan_Event.Open((*Span_Event)(nil), d, r, s)
 	xs := wire.Alloc[Span_Event](d, &t.Key, b.N)
 	gravenGetSpan_Event(d, &b, xs)
 	d.Close()
@@ -556,11 +466,7 @@ var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3}
 func (*Span_Link) Γraven() *wire.Type {
 	return wire.Bind[Span_Link](&gravenTypeSpan_Link, gravenPutSpan_Link, gravenPut1Span_Link, gravenGet1Span_Link)
 }
-
 func gravenBitsSpan_Link(x *Span_Link) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.TraceId) != 0) << 0
 	b |= wire.Bit(len(x.SpanId) != 0) << 1
 	b |= wire.Bit(len(x.TraceState) != 0) << 2
@@ -569,12 +475,10 @@ func gravenBitsSpan_Link(x *Span_Link) (b uint64) {
 	b |= wire.Bit(x.Flags != 0) << 5
 	return b
 }
-
 func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) uint {
-	t := gravenTypeSpan_Link.Of((*Span_Link)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSpan_Link.Of((*Span_Link)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSpan_Link(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSpan_Link(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -582,12 +486,9 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[6]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Span_Link)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan_Link(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
@@ -603,17 +504,13 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 		out.U32(row, o[5], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Span_Link(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSpan_Link(e, tail, []*Span_Link{m.(*Span_Link)}, root)
 }
-
 func gravenGetSpan_Link(d *wire.Decoder, b *wire.Rows, xs []*Span_Link) {
 	s := (*[6]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -635,23 +532,18 @@ func gravenGetSpan_Link(d *wire.Decoder, b *wire.Rows, xs []*Span_Link) {
 		}
 	}
 }
-
 func gravenGet1Span_Link(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan_Link(d, b, []*Span_Link{m.(*Span_Link)})
 }
-
 func gravenOneSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Link {
-	t := gravenTypeSpan_Link.Of((*Span_Link)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan_Link.Open((*Span_Link)(nil), d, r, s)
 	xs := [1]*Span_Link{wire.New[Span_Link](d, &t.Key)}
 	gravenGetSpan_Link(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Link {
-	t := gravenTypeSpan_Link.Of((*Span_Link)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSpan_Link.Open((*Span_Link)(nil), d, r, s)
 	xs := wire.Alloc[Span_Link](d, &t.Key, b.N)
 	gravenGetSpan_Link(d, &b, xs)
 	d.Close()
@@ -664,21 +556,15 @@ var gravenTypeStatus = wire.Type{Shape: 0x172a6b95}
 func (*Status) Γraven() *wire.Type {
 	return wire.Bind[Status](&gravenTypeStatus, gravenPutStatus, gravenPut1Status, gravenGet1Status)
 }
-
 func gravenBitsStatus(x *Status) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Message) != 0) << 0
 	b |= wire.Bit(x.Code != 0) << 1
 	return b
 }
-
 func gravenPutStatus(e *wire.Encoder, tail uint, xs []*Status, root bool) uint {
-	t := gravenTypeStatus.Of((*Status)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeStatus.Of((*Status)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsStatus(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsStatus(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -686,29 +572,22 @@ func gravenPutStatus(e *wire.Encoder, tail uint, xs []*Status, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Status)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsStatus(x))
 		tail = e.String(tail, x.Message)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Code))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Status(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutStatus(e, tail, []*Status{m.(*Status)}, root)
 }
-
 func gravenGetStatus(d *wire.Decoder, b *wire.Rows, xs []*Status) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -720,23 +599,18 @@ func gravenGetStatus(d *wire.Decoder, b *wire.Rows, xs []*Status) {
 		}
 	}
 }
-
 func gravenGet1Status(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStatus(d, b, []*Status{m.(*Status)})
 }
-
 func gravenOneStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) *Status {
-	t := gravenTypeStatus.Of((*Status)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatus.Open((*Status)(nil), d, r, s)
 	xs := [1]*Status{wire.New[Status](d, &t.Key)}
 	gravenGetStatus(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Status {
-	t := gravenTypeStatus.Of((*Status)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeStatus.Open((*Status)(nil), d, r, s)
 	xs := wire.Alloc[Status](d, &t.Key, b.N)
 	gravenGetStatus(d, &b, xs)
 	d.Close()

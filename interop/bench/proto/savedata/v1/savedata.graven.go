@@ -22,20 +22,14 @@ var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0}
 func (*Savedata) Γraven() *wire.Type {
 	return wire.Bind[Savedata](&gravenTypeSavedata, gravenPutSavedata, gravenPut1Savedata, gravenGet1Savedata)
 }
-
 func gravenBitsSavedata(x *Savedata) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Players) != 0) << 0
 	return b
 }
-
 func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) uint {
-	t := gravenTypeSavedata.Of((*Savedata)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeSavedata.Of((*Savedata)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsSavedata(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsSavedata(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -43,12 +37,9 @@ func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[1]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Savedata)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsSavedata(x))
 		if v := x.Players; len(v) != 0 {
 			tail = gravenPutPlayer(e, tail, v, false)
@@ -56,17 +47,13 @@ func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) ui
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Savedata(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutSavedata(e, tail, []*Savedata{m.(*Savedata)}, root)
 }
-
 func gravenGetSavedata(d *wire.Decoder, b *wire.Rows, xs []*Savedata) {
 	s := (*[1]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -79,23 +66,18 @@ func gravenGetSavedata(d *wire.Decoder, b *wire.Rows, xs []*Savedata) {
 		}
 	}
 }
-
 func gravenGet1Savedata(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSavedata(d, b, []*Savedata{m.(*Savedata)})
 }
-
 func gravenOneSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) *Savedata {
-	t := gravenTypeSavedata.Of((*Savedata)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSavedata.Open((*Savedata)(nil), d, r, s)
 	xs := [1]*Savedata{wire.New[Savedata](d, &t.Key)}
 	gravenGetSavedata(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Savedata {
-	t := gravenTypeSavedata.Of((*Savedata)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeSavedata.Open((*Savedata)(nil), d, r, s)
 	xs := wire.Alloc[Savedata](d, &t.Key, b.N)
 	gravenGetSavedata(d, &b, xs)
 	d.Close()
@@ -108,11 +90,7 @@ var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17}
 func (*Player) Γraven() *wire.Type {
 	return wire.Bind[Player](&gravenTypePlayer, gravenPutPlayer, gravenPut1Player, gravenGet1Player)
 }
-
 func gravenBitsPlayer(x *Player) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.GameType != 0) << 0
 	b |= wire.Bit(x.PreviousGameType != 0) << 1
 	b |= wire.Bit(x.Score != 0) << 2
@@ -145,12 +123,10 @@ func gravenBitsPlayer(x *Player) (b uint64) {
 	b |= wire.Bit(x.RecipeBook != nil) << 29
 	return b
 }
-
 func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
-	t := gravenTypePlayer.Of((*Player)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypePlayer.Of((*Player)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsPlayer(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsPlayer(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -158,12 +134,9 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[28]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[28]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Player)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsPlayer(x))
 		e.Fail(wire.WideS(x.GameType, 8))
 		out.U8(row, o[0], uint8(x.GameType))
@@ -225,17 +198,13 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 		out.End(row, o[27], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Player(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutPlayer(e, tail, []*Player{m.(*Player)}, root)
 }
-
 func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 	s := (*[28]wire.Slot)(b.Slots)
 	slab22 := wire.SlabOf[Abilities](d, &gravenTypeAbilities.Of((*Abilities)(nil)).Key)
@@ -297,23 +266,18 @@ func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 		}
 	}
 }
-
 func gravenGet1Player(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPlayer(d, b, []*Player{m.(*Player)})
 }
-
 func gravenOnePlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) *Player {
-	t := gravenTypePlayer.Of((*Player)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePlayer.Open((*Player)(nil), d, r, s)
 	xs := [1]*Player{wire.New[Player](d, &t.Key)}
 	gravenGetPlayer(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListPlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Player {
-	t := gravenTypePlayer.Of((*Player)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypePlayer.Open((*Player)(nil), d, r, s)
 	xs := wire.Alloc[Player](d, &t.Key, b.N)
 	gravenGetPlayer(d, &b, xs)
 	d.Close()
@@ -326,22 +290,16 @@ var gravenTypeItem = wire.Type{Shape: 0xe49df3ba}
 func (*Item) Γraven() *wire.Type {
 	return wire.Bind[Item](&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
 }
-
 func gravenBitsItem(x *Item) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Count != 0) << 0
 	b |= wire.Bit(x.Slot != 0) << 1
 	b |= wire.Bit(len(x.Id) != 0) << 2
 	return b
 }
-
 func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
-	t := gravenTypeItem.Of((*Item)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeItem.Of((*Item)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsItem(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsItem(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -349,12 +307,9 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Item)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsItem(x))
 		e.Fail(wire.WideS(x.Count, 8))
 		out.U8(row, o[0], uint8(x.Count))
@@ -364,17 +319,13 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Item(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutItem(e, tail, []*Item{m.(*Item)}, root)
 }
-
 func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -387,23 +338,18 @@ func gravenGetItem(d *wire.Decoder, b *wire.Rows, xs []*Item) {
 		}
 	}
 }
-
 func gravenGet1Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetItem(d, b, []*Item{m.(*Item)})
 }
-
 func gravenOneItem(d *wire.Decoder, r wire.Row, s *wire.Slot) *Item {
-	t := gravenTypeItem.Of((*Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
 	xs := [1]*Item{wire.New[Item](d, &t.Key)}
 	gravenGetItem(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
-	t := gravenTypeItem.Of((*Item)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
 	xs := wire.Alloc[Item](d, &t.Key, b.N)
 	gravenGetItem(d, &b, xs)
 	d.Close()
@@ -411,18 +357,13 @@ func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
 }
 
 var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9}
+var gravenZeroAbilities Abilities
 
 // Γraven is for the runtime.
 func (*Abilities) Γraven() *wire.Type {
 	return wire.BindInline[Abilities](&gravenTypeAbilities, gravenPutAbilities, gravenPut1Abilities, gravenGet1Abilities, gravenPackAbilities, gravenUnpackAbilities)
 }
-
-var gravenZeroAbilities Abilities
-
 func gravenBitsAbilities(x *Abilities) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.WalkSpeed) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.FlySpeed) != 0) << 1
 	b |= wire.Bit(x.MayFly) << 2
@@ -437,12 +378,10 @@ func gravenBitsAbilities(x *Abilities) (b uint64) {
 	b |= wire.Bit(x.InstaBuild) << 11
 	return b
 }
-
 func gravenPutAbilities(e *wire.Encoder, tail uint, xs []*Abilities, root bool) uint {
-	t := gravenTypeAbilities.Of((*Abilities)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeAbilities.Of((*Abilities)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsAbilities(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsAbilities(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -450,28 +389,21 @@ func gravenPutAbilities(e *wire.Encoder, tail uint, xs []*Abilities, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[7]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Abilities)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsAbilities(x))
 		out.F32(row, o[0], x.WalkSpeed)
 		out.F32(row, o[1], x.FlySpeed)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Abilities(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutAbilities(e, tail, []*Abilities{m.(*Abilities)}, root)
 }
-
 func gravenGetAbilities(d *wire.Decoder, b *wire.Rows, xs []*Abilities) {
 	s := (*[7]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -488,11 +420,9 @@ func gravenGetAbilities(d *wire.Decoder, b *wire.Rows, xs []*Abilities) {
 		}
 	}
 }
-
 func gravenGet1Abilities(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAbilities(d, b, []*Abilities{m.(*Abilities)})
 }
-
 func gravenPackAbilities(e *wire.Encoder, at uint, x *Abilities) {
 	if x == nil {
 		x = &gravenZeroAbilities
@@ -507,7 +437,6 @@ func gravenPackAbilities(e *wire.Encoder, at uint, x *Abilities) {
 	out.PutBool(at+12, x.InstaBuild)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilities {
 	x.WalkSpeed = p.F32(0)
 	x.FlySpeed = p.F32(4)
@@ -520,29 +449,22 @@ func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilit
 }
 
 var gravenTypeVec3D = wire.Type{Shape: 0x320b760f}
+var gravenZeroVec3D Vec3D
 
 // Γraven is for the runtime.
 func (*Vec3D) Γraven() *wire.Type {
 	return wire.BindInline[Vec3D](&gravenTypeVec3D, gravenPutVec3D, gravenPut1Vec3D, gravenGet1Vec3D, gravenPackVec3D, gravenUnpackVec3D)
 }
-
-var gravenZeroVec3D Vec3D
-
 func gravenBitsVec3D(x *Vec3D) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float64bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float64bits(x.Y) != 0) << 1
 	b |= wire.Bit(math.Float64bits(x.Z) != 0) << 2
 	return b
 }
-
 func gravenPutVec3D(e *wire.Encoder, tail uint, xs []*Vec3D, root bool) uint {
-	t := gravenTypeVec3D.Of((*Vec3D)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVec3D.Of((*Vec3D)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3D(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVec3D(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -550,29 +472,22 @@ func gravenPutVec3D(e *wire.Encoder, tail uint, xs []*Vec3D, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Vec3D)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3D(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
 		out.F64(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Vec3D(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVec3D(e, tail, []*Vec3D{m.(*Vec3D)}, root)
 }
-
 func gravenGetVec3D(d *wire.Decoder, b *wire.Rows, xs []*Vec3D) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -585,11 +500,9 @@ func gravenGetVec3D(d *wire.Decoder, b *wire.Rows, xs []*Vec3D) {
 		}
 	}
 }
-
 func gravenGet1Vec3D(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVec3D(d, b, []*Vec3D{m.(*Vec3D)})
 }
-
 func gravenPackVec3D(e *wire.Encoder, at uint, x *Vec3D) {
 	if x == nil {
 		x = &gravenZeroVec3D
@@ -600,7 +513,6 @@ func gravenPackVec3D(e *wire.Encoder, at uint, x *Vec3D) {
 	out.PutF64(at+16, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 	x.X = p.F64(0)
 	x.Y = p.F64(8)
@@ -609,30 +521,23 @@ func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 }
 
 var gravenTypeUUID = wire.Type{Shape: 0x45223667}
+var gravenZeroUUID UUID
 
 // Γraven is for the runtime.
 func (*UUID) Γraven() *wire.Type {
 	return wire.BindInline[UUID](&gravenTypeUUID, gravenPutUUID, gravenPut1UUID, gravenGet1UUID, gravenPackUUID, gravenUnpackUUID)
 }
-
-var gravenZeroUUID UUID
-
 func gravenBitsUUID(x *UUID) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.A != 0) << 0
 	b |= wire.Bit(x.B != 0) << 1
 	b |= wire.Bit(x.C != 0) << 2
 	b |= wire.Bit(x.D != 0) << 3
 	return b
 }
-
 func gravenPutUUID(e *wire.Encoder, tail uint, xs []*UUID, root bool) uint {
-	t := gravenTypeUUID.Of((*UUID)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeUUID.Of((*UUID)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsUUID(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsUUID(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -640,12 +545,9 @@ func gravenPutUUID(e *wire.Encoder, tail uint, xs []*UUID, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(UUID)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsUUID(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U32(row, o[1], uint32(x.B))
@@ -653,17 +555,13 @@ func gravenPutUUID(e *wire.Encoder, tail uint, xs []*UUID, root bool) uint {
 		out.U32(row, o[3], uint32(x.D))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1UUID(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutUUID(e, tail, []*UUID{m.(*UUID)}, root)
 }
-
 func gravenGetUUID(d *wire.Decoder, b *wire.Rows, xs []*UUID) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -677,11 +575,9 @@ func gravenGetUUID(d *wire.Decoder, b *wire.Rows, xs []*UUID) {
 		}
 	}
 }
-
 func gravenGet1UUID(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetUUID(d, b, []*UUID{m.(*UUID)})
 }
-
 func gravenPackUUID(e *wire.Encoder, at uint, x *UUID) {
 	if x == nil {
 		x = &gravenZeroUUID
@@ -693,7 +589,6 @@ func gravenPackUUID(e *wire.Encoder, at uint, x *UUID) {
 	out.Put32(at+12, uint32(x.D))
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) *UUID {
 	x.A = p.U32(0)
 	x.B = p.U32(4)
@@ -708,21 +603,15 @@ var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2}
 func (*Vehicle) Γraven() *wire.Type {
 	return wire.Bind[Vehicle](&gravenTypeVehicle, gravenPutVehicle, gravenPut1Vehicle, gravenGet1Vehicle)
 }
-
 func gravenBitsVehicle(x *Vehicle) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Uuid != nil) << 0
 	b |= wire.Bit(x.Creature != nil) << 1
 	return b
 }
-
 func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint {
-	t := gravenTypeVehicle.Of((*Vehicle)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVehicle.Of((*Vehicle)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVehicle(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVehicle(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -730,12 +619,9 @@ func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Vehicle)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVehicle(x))
 		if o[0] != 0 {
 			gravenPackUUID(e, row+uint(o[0]), x.Uuid)
@@ -746,17 +632,13 @@ func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Vehicle(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVehicle(e, tail, []*Vehicle{m.(*Vehicle)}, root)
 }
-
 func gravenGetVehicle(d *wire.Decoder, b *wire.Rows, xs []*Vehicle) {
 	s := (*[2]wire.Slot)(b.Slots)
 	slab1 := wire.SlabOf[UUID](d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
@@ -773,23 +655,18 @@ func gravenGetVehicle(d *wire.Decoder, b *wire.Rows, xs []*Vehicle) {
 		}
 	}
 }
-
 func gravenGet1Vehicle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVehicle(d, b, []*Vehicle{m.(*Vehicle)})
 }
-
 func gravenOneVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) *Vehicle {
-	t := gravenTypeVehicle.Of((*Vehicle)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeVehicle.Open((*Vehicle)(nil), d, r, s)
 	xs := [1]*Vehicle{wire.New[Vehicle](d, &t.Key)}
 	gravenGetVehicle(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Vehicle {
-	t := gravenTypeVehicle.Of((*Vehicle)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeVehicle.Open((*Vehicle)(nil), d, r, s)
 	xs := wire.Alloc[Vehicle](d, &t.Key, b.N)
 	gravenGetVehicle(d, &b, xs)
 	d.Close()
@@ -802,11 +679,7 @@ var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7}
 func (*Creature) Γraven() *wire.Type {
 	return wire.Bind[Creature](&gravenTypeCreature, gravenPutCreature, gravenPut1Creature, gravenGet1Creature)
 }
-
 func gravenBitsCreature(x *Creature) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Id) != 0) << 0
 	b |= wire.Bit(x.Position != nil) << 1
 	b |= wire.Bit(x.Motion != nil) << 2
@@ -832,12 +705,10 @@ func gravenBitsCreature(x *Creature) (b uint64) {
 	b |= wire.Bit(x.Glowing) << 22
 	return b
 }
-
 func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) uint {
-	t := gravenTypeCreature.Of((*Creature)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeCreature.Of((*Creature)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsCreature(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsCreature(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -845,12 +716,9 @@ func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) ui
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[17]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[17]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Creature)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsCreature(x))
 		tail = e.String(tail, x.Id)
 		out.End(row, o[0], tail-b.Tail)
@@ -877,17 +745,13 @@ func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) ui
 		out.End(row, o[13], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Creature(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutCreature(e, tail, []*Creature{m.(*Creature)}, root)
 }
-
 func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 	s := (*[17]wire.Slot)(b.Slots)
 	slab2 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
@@ -925,23 +789,18 @@ func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 		}
 	}
 }
-
 func gravenGet1Creature(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetCreature(d, b, []*Creature{m.(*Creature)})
 }
-
 func gravenOneCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) *Creature {
-	t := gravenTypeCreature.Of((*Creature)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeCreature.Open((*Creature)(nil), d, r, s)
 	xs := [1]*Creature{wire.New[Creature](d, &t.Key)}
 	gravenGetCreature(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Creature {
-	t := gravenTypeCreature.Of((*Creature)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeCreature.Open((*Creature)(nil), d, r, s)
 	xs := wire.Alloc[Creature](d, &t.Key, b.N)
 	gravenGetCreature(d, &b, xs)
 	d.Close()
@@ -954,11 +813,7 @@ var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef}
 func (*RecipeBook) Γraven() *wire.Type {
 	return wire.Bind[RecipeBook](&gravenTypeRecipeBook, gravenPutRecipeBook, gravenPut1RecipeBook, gravenGet1RecipeBook)
 }
-
 func gravenBitsRecipeBook(x *RecipeBook) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(len(x.Recipes) != 0) << 0
 	b |= wire.Bit(len(x.Displayed) != 0) << 1
 	b |= wire.Bit(x.FilteringCraftable) << 2
@@ -979,12 +834,10 @@ func gravenBitsRecipeBook(x *RecipeBook) (b uint64) {
 	b |= wire.Bit(x.SmokerGuiOpen) << 17
 	return b
 }
-
 func gravenPutRecipeBook(e *wire.Encoder, tail uint, xs []*RecipeBook, root bool) uint {
-	t := gravenTypeRecipeBook.Of((*RecipeBook)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeRecipeBook.Of((*RecipeBook)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsRecipeBook(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsRecipeBook(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -992,12 +845,9 @@ func gravenPutRecipeBook(e *wire.Encoder, tail uint, xs []*RecipeBook, root bool
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[10]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(RecipeBook)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecipeBook(x))
 		tail = wire.Strings(e, tail, x.Recipes, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -1005,17 +855,13 @@ func gravenPutRecipeBook(e *wire.Encoder, tail uint, xs []*RecipeBook, root bool
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1RecipeBook(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutRecipeBook(e, tail, []*RecipeBook{m.(*RecipeBook)}, root)
 }
-
 func gravenGetRecipeBook(d *wire.Decoder, b *wire.Rows, xs []*RecipeBook) {
 	s := (*[10]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -1039,23 +885,18 @@ func gravenGetRecipeBook(d *wire.Decoder, b *wire.Rows, xs []*RecipeBook) {
 		}
 	}
 }
-
 func gravenGet1RecipeBook(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecipeBook(d, b, []*RecipeBook{m.(*RecipeBook)})
 }
-
 func gravenOneRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) *RecipeBook {
-	t := gravenTypeRecipeBook.Of((*RecipeBook)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecipeBook.Open((*RecipeBook)(nil), d, r, s)
 	xs := [1]*RecipeBook{wire.New[RecipeBook](d, &t.Key)}
 	gravenGetRecipeBook(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RecipeBook {
-	t := gravenTypeRecipeBook.Of((*RecipeBook)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeRecipeBook.Open((*RecipeBook)(nil), d, r, s)
 	xs := wire.Alloc[RecipeBook](d, &t.Key, b.N)
 	gravenGetRecipeBook(d, &b, xs)
 	d.Close()

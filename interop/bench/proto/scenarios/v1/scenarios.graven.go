@@ -22,11 +22,7 @@ var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51}
 func (*Transaction) Γraven() *wire.Type {
 	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
-
 func gravenBitsTransaction(x *Transaction) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Id != 0) << 0
 	b |= wire.Bit(x.Timestamp != 0) << 1
 	b |= wire.Bit(len(x.Reference) != 0) << 2
@@ -34,12 +30,10 @@ func gravenBitsTransaction(x *Transaction) (b uint64) {
 	b |= wire.Bit(len(x.Entries) != 0) << 4
 	return b
 }
-
 func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bool) uint {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTransaction.Of((*Transaction)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTransaction(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTransaction(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -47,12 +41,9 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Transaction)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
 		out.U64(row, o[1], uint64(x.Timestamp))
@@ -66,17 +57,13 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Transaction(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTransaction(e, tail, []*Transaction{m.(*Transaction)}, root)
 }
-
 func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -93,23 +80,18 @@ func gravenGetTransaction(d *wire.Decoder, b *wire.Rows, xs []*Transaction) {
 		}
 	}
 }
-
 func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
 }
-
 func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
 	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
 	gravenGetTransaction(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
-	t := gravenTypeTransaction.Of((*Transaction)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
 	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
 	gravenGetTransaction(d, &b, xs)
 	d.Close()
@@ -122,22 +104,16 @@ var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
 func (*Entry) Γraven() *wire.Type {
 	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
-
 func gravenBitsEntry(x *Entry) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Account != 0) << 0
 	b |= wire.Bit(x.Amount != 0) << 1
 	b |= wire.Bit(x.Memo != nil) << 2
 	return b
 }
-
 func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEntry.Of((*Entry)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntry(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEntry(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -145,12 +121,9 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Entry)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
@@ -160,17 +133,13 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Entry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEntry(e, tail, []*Entry{m.(*Entry)}, root)
 }
-
 func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -185,23 +154,18 @@ func gravenGetEntry(d *wire.Decoder, b *wire.Rows, xs []*Entry) {
 		}
 	}
 }
-
 func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
 }
-
 func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
 	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
 	gravenGetEntry(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
-	t := gravenTypeEntry.Of((*Entry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
 	xs := wire.Alloc[Entry](d, &t.Key, b.N)
 	gravenGetEntry(d, &b, xs)
 	d.Close()
@@ -214,21 +178,15 @@ var gravenTypeFrame = wire.Type{Shape: 0xffa5048d}
 func (*Frame) Γraven() *wire.Type {
 	return wire.Bind[Frame](&gravenTypeFrame, gravenPutFrame, gravenPut1Frame, gravenGet1Frame)
 }
-
 func gravenBitsFrame(x *Frame) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Tick != 0) << 0
 	b |= wire.Bit(len(x.Entities) != 0) << 1
 	return b
 }
-
 func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
-	t := gravenTypeFrame.Of((*Frame)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeFrame.Of((*Frame)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsFrame(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsFrame(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -236,12 +194,9 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[2]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Frame)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsFrame(x))
 		out.U64(row, o[0], uint64(x.Tick))
 		if v := x.Entities; len(v) != 0 {
@@ -250,17 +205,13 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Frame(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutFrame(e, tail, []*Frame{m.(*Frame)}, root)
 }
-
 func gravenGetFrame(d *wire.Decoder, b *wire.Rows, xs []*Frame) {
 	s := (*[2]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -274,23 +225,18 @@ func gravenGetFrame(d *wire.Decoder, b *wire.Rows, xs []*Frame) {
 		}
 	}
 }
-
 func gravenGet1Frame(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFrame(d, b, []*Frame{m.(*Frame)})
 }
-
 func gravenOneFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) *Frame {
-	t := gravenTypeFrame.Of((*Frame)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFrame.Open((*Frame)(nil), d, r, s)
 	xs := [1]*Frame{wire.New[Frame](d, &t.Key)}
 	gravenGetFrame(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Frame {
-	t := gravenTypeFrame.Of((*Frame)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeFrame.Open((*Frame)(nil), d, r, s)
 	xs := wire.Alloc[Frame](d, &t.Key, b.N)
 	gravenGetFrame(d, &b, xs)
 	d.Close()
@@ -303,11 +249,7 @@ var gravenTypeEntity = wire.Type{Shape: 0x9755847b}
 func (*Entity) Γraven() *wire.Type {
 	return wire.Bind[Entity](&gravenTypeEntity, gravenPutEntity, gravenPut1Entity, gravenGet1Entity)
 }
-
 func gravenBitsEntity(x *Entity) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Id != 0) << 0
 	b |= wire.Bit(x.Position != nil) << 1
 	b |= wire.Bit(x.Velocity != nil) << 2
@@ -316,12 +258,10 @@ func gravenBitsEntity(x *Entity) (b uint64) {
 	b |= wire.Bit(x.Flag) << 5
 	return b
 }
-
 func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
-	t := gravenTypeEntity.Of((*Entity)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeEntity.Of((*Entity)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsEntity(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsEntity(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -329,12 +269,9 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Entity)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntity(x))
 		out.U32(row, o[0], uint32(x.Id))
 		if o[1] != 0 {
@@ -347,17 +284,13 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 		out.U16(row, o[3], uint16(x.Health))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Entity(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutEntity(e, tail, []*Entity{m.(*Entity)}, root)
 }
-
 func gravenGetEntity(d *wire.Decoder, b *wire.Rows, xs []*Entity) {
 	s := (*[5]wire.Slot)(b.Slots)
 	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
@@ -378,23 +311,18 @@ func gravenGetEntity(d *wire.Decoder, b *wire.Rows, xs []*Entity) {
 		}
 	}
 }
-
 func gravenGet1Entity(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntity(d, b, []*Entity{m.(*Entity)})
 }
-
 func gravenOneEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entity {
-	t := gravenTypeEntity.Of((*Entity)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntity.Open((*Entity)(nil), d, r, s)
 	xs := [1]*Entity{wire.New[Entity](d, &t.Key)}
 	gravenGetEntity(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
-	t := gravenTypeEntity.Of((*Entity)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeEntity.Open((*Entity)(nil), d, r, s)
 	xs := wire.Alloc[Entity](d, &t.Key, b.N)
 	gravenGetEntity(d, &b, xs)
 	d.Close()
@@ -402,29 +330,22 @@ func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
 }
 
 var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f}
+var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
 	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
-
-var gravenZeroVec3 Vec3
-
 func gravenBitsVec3(x *Vec3) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
 	b |= wire.Bit(math.Float32bits(x.Y) != 0) << 1
 	b |= wire.Bit(math.Float32bits(x.Z) != 0) << 2
 	return b
 }
-
 func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
-	t := gravenTypeVec3.Of((*Vec3)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeVec3.Of((*Vec3)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsVec3(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsVec3(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -432,29 +353,22 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[3]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Vec3)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F32(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Vec3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutVec3(e, tail, []*Vec3{m.(*Vec3)}, root)
 }
-
 func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 	s := (*[3]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -467,11 +381,9 @@ func gravenGetVec3(d *wire.Decoder, b *wire.Rows, xs []*Vec3) {
 		}
 	}
 }
-
 func gravenGet1Vec3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVec3(d, b, []*Vec3{m.(*Vec3)})
 }
-
 func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	if x == nil {
 		x = &gravenZeroVec3
@@ -482,7 +394,6 @@ func gravenPackVec3(e *wire.Encoder, at uint, x *Vec3) {
 	out.PutF32(at+8, x.Z)
 	e.Unstorable |= len(x.unknownFields)
 }
-
 func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	x.X = p.F32(0)
 	x.Y = p.F32(4)
@@ -496,11 +407,7 @@ var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982}
 func (*Telemetry) Γraven() *wire.Type {
 	return wire.Bind[Telemetry](&gravenTypeTelemetry, gravenPutTelemetry, gravenPut1Telemetry, gravenGet1Telemetry)
 }
-
 func gravenBitsTelemetry(x *Telemetry) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Device != 0) << 0
 	b |= wire.Bit(x.Timestamp != 0) << 1
 	b |= wire.Bit(math.Float32bits(x.Temperature) != 0) << 2
@@ -508,12 +415,10 @@ func gravenBitsTelemetry(x *Telemetry) (b uint64) {
 	b |= wire.Bit(x.Battery != 0) << 4
 	return b
 }
-
 func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) uint {
-	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeTelemetry.Of((*Telemetry)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsTelemetry(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsTelemetry(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -521,12 +426,9 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[5]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Telemetry)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsTelemetry(x))
 		out.U32(row, o[0], uint32(x.Device))
 		out.U64(row, o[1], uint64(x.Timestamp))
@@ -536,17 +438,13 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 		out.U8(row, o[4], uint8(x.Battery))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Telemetry(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutTelemetry(e, tail, []*Telemetry{m.(*Telemetry)}, root)
 }
-
 func gravenGetTelemetry(d *wire.Decoder, b *wire.Rows, xs []*Telemetry) {
 	s := (*[5]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -563,23 +461,18 @@ func gravenGetTelemetry(d *wire.Decoder, b *wire.Rows, xs []*Telemetry) {
 		}
 	}
 }
-
 func gravenGet1Telemetry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTelemetry(d, b, []*Telemetry{m.(*Telemetry)})
 }
-
 func gravenOneTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Telemetry {
-	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTelemetry.Open((*Telemetry)(nil), d, r, s)
 	xs := [1]*Telemetry{wire.New[Telemetry](d, &t.Key)}
 	gravenGetTelemetry(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Telemetry {
-	t := gravenTypeTelemetry.Of((*Telemetry)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeTelemetry.Open((*Telemetry)(nil), d, r, s)
 	xs := wire.Alloc[Telemetry](d, &t.Key, b.N)
 	gravenGetTelemetry(d, &b, xs)
 	d.Close()
@@ -592,11 +485,7 @@ var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275}
 func (*Chunk) Γraven() *wire.Type {
 	return wire.Bind[Chunk](&gravenTypeChunk, gravenPutChunk, gravenPut1Chunk, gravenGet1Chunk)
 }
-
 func gravenBitsChunk(x *Chunk) (b uint64) {
-	if x == nil {
-		return
-	}
 	b |= wire.Bit(x.Stream != 0) << 0
 	b |= wire.Bit(x.Seq != 0) << 1
 	b |= wire.Bit(x.Last) << 2
@@ -604,12 +493,10 @@ func gravenBitsChunk(x *Chunk) (b uint64) {
 	b |= wire.Bit(len(x.Payload) != 0) << 4
 	return b
 }
-
 func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
-	t := gravenTypeChunk.Of((*Chunk)(nil))
-	u := e.Union(t)
+	u := e.Union(gravenTypeChunk.Of((*Chunk)(nil)))
 	for _, x := range xs {
-		if u.Add(e, gravenBitsChunk(x), x != nil && (len(x.unknownFields) > 0)) {
+		if x != nil && u.Add(e, gravenBitsChunk(x), len(x.unknownFields) > 0) {
 			break
 		}
 	}
@@ -617,12 +504,9 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 	if !ok {
 		return e.Close(tail)
 	}
-	o := (*[4]uint32)(b.Offs)
-	out, row, tail := b.Out, b.Row, b.Tail
+	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
 	for i, x := range xs {
-		if x == nil {
-			x = new(Chunk)
-		}
+		x = wire.Or(x)
 		b.Bits(row, gravenBitsChunk(x))
 		out.U32(row, o[0], uint32(x.Stream))
 		out.U64(row, o[1], uint64(x.Seq))
@@ -630,17 +514,13 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += b.Step
-		if i < b.Ends {
-			out.Last(row, tail-b.Tail)
-		}
+		b.Last(i, row, tail)
 	}
 	return e.Close(tail)
 }
-
 func gravenPut1Chunk(e *wire.Encoder, tail uint, m proto.Message, root bool) uint {
 	return gravenPutChunk(e, tail, []*Chunk{m.(*Chunk)}, root)
 }
-
 func gravenGetChunk(d *wire.Decoder, b *wire.Rows, xs []*Chunk) {
 	s := (*[4]wire.Slot)(b.Slots)
 	for i, x := range xs {
@@ -656,23 +536,18 @@ func gravenGetChunk(d *wire.Decoder, b *wire.Rows, xs []*Chunk) {
 		}
 	}
 }
-
 func gravenGet1Chunk(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetChunk(d, b, []*Chunk{m.(*Chunk)})
 }
-
 func gravenOneChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) *Chunk {
-	t := gravenTypeChunk.Of((*Chunk)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChunk.Open((*Chunk)(nil), d, r, s)
 	xs := [1]*Chunk{wire.New[Chunk](d, &t.Key)}
 	gravenGetChunk(d, &b, xs[:])
 	d.Close()
 	return xs[0]
 }
-
 func gravenListChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Chunk {
-	t := gravenTypeChunk.Of((*Chunk)(nil))
-	b := d.Open(r, s, t)
+	t, b := gravenTypeChunk.Open((*Chunk)(nil), d, r, s)
 	xs := wire.Alloc[Chunk](d, &t.Key, b.N)
 	gravenGetChunk(d, &b, xs)
 	d.Close()
