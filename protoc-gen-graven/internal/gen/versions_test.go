@@ -46,3 +46,15 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// Methods that were put into another folder than their types' do not compile.
+func TestApart(t *testing.T) {
+	out, err := generate(t, request(t, "", map[string]string{"a.proto": `syntax = "proto3"; package p; option go_package = "example.com/p"; message M { int32 x = 1; }`}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := compileErrors(t, output{"example.com/q/a.graven.go": out["example.com/p/a.graven.go"]})
+	if len(errs) == 0 || !strings.Contains(errs[0].Error(), "undefined: M") {
+		t.Errorf("errors %v", errs)
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/graven-rpc/graven/interop/service
+
+go 1.26.0
