@@ -63,36 +63,36 @@ func (g *guard) collected() {
 }
 
 // check panics if the frame was released.
-func (f *Frame[V]) check(call string) {
-	if f.state.Load()&stateReleased != 0 {
-		panic("graven: " + call + " on a frame that was released at:" + f.debug.released.String())
+func (c *frameCore) check(call string) {
+	if c.state.Load()&stateReleased != 0 {
+		panic("graven: " + call + " on a frame that was released at:" + c.debug.released.String())
 	}
 }
 
 // held notes where the frame took memory that is to be released.
-func (f *Frame[V]) held() {
-	if f.owner == nil {
+func (c *frameCore) held() {
+	if c.owner == nil {
 		return
 	}
-	f.debug.guard = &guard{held: here()}
-	runtime.SetFinalizer(f.debug.guard, (*guard).collected)
+	c.debug.guard = &guard{held: here()}
+	runtime.SetFinalizer(c.debug.guard, (*guard).collected)
 }
 
 // release notes where the frame was released.
-func (f *Frame[V]) release() {
-	if f.debug.guard != nil {
-		f.debug.guard.done.Store(true)
+func (c *frameCore) release() {
+	if c.debug.guard != nil {
+		c.debug.guard.done.Store(true)
 	}
-	f.debug.released = here()
+	c.debug.released = here()
 }
 
 // drop forgets memory that is left to the garbage collector.
-func (f *Frame[V]) drop() { f.debug.guard = nil }
+func (c *frameCore) drop() { c.debug.guard = nil }
 
 // excuse forgets memory that the frame itself gives up and can't free, since views of it
 // may be in use.
-func (f *Frame[V]) excuse() {
-	if f.debug.guard != nil {
-		f.debug.guard.done.Store(true)
+func (c *frameCore) excuse() {
+	if c.debug.guard != nil {
+		c.debug.guard.done.Store(true)
 	}
 }

@@ -199,7 +199,11 @@ func TestRandomEdits(t *testing.T) {
 			}
 			edits += editAtRandom(t, r, v, model.ProtoReflect())
 			got := typ.New()
-			if err := o.Unmarshal(sealedBytes(t, f), got); err != nil {
+			sealed, err := f.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Unmarshal(sealed, got); err != nil {
 				t.Fatalf("%s: after edits: %v", typ.Name, err)
 			}
 			if d := corpus.Diff(model, got); d != "" {

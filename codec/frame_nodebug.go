@@ -8,8 +8,8 @@ package codec
 //lint:ignore U1000 the tag gravendebug uses it
 type debugFrame struct{}
 
-func (f *Frame[V]) check(string) {}
-func (f *Frame[V]) held()        {}
-func (f *Frame[V]) release()     {}
-func (f *Frame[V]) drop()        {}
-func (f *Frame[V]) excuse()      {}
+func (c *frameCore) check(string) {}
+func (c *frameCore) held()        {}
+func (c *frameCore) release()     {}
+func (c *frameCore) drop()        {}
+func (c *frameCore) excuse()      {}

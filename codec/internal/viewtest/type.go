@@ -16,22 +16,24 @@ type Type struct {
 }
 
 // Frame is a codec.Frame of some type.
-type Frame interface {
+type Frame struct {
 	proto.Message
-	View() any
-	Edit() (any, error)
-	Bytes() ([]byte, error)
-	Err() error
-	Converted() bool
-	Release()
-	String() string
+	View      func() any
+	Edit      func() (any, error)
+	Bytes     func() ([]byte, error)
+	Err       func() error
+	Converted func() bool
+	Release   func()
+	String    func() string
 }
 
-type frame[V codec.View[V]] struct{ *codec.Frame[V] }
-
-func (f frame[V]) View() any { return f.Frame.View() }
-
-func (f frame[V]) Edit() (any, error) { return f.Frame.Edit() }
+func of[V codec.View[V]](f *codec.Frame[V]) Frame {
+	return Frame{
+		Message: f, Bytes: f.Bytes, Err: f.Err, Converted: f.Converted, Release: f.Release, String: f.String,
+		View: func() any { return f.View() },
+		Edit: func() (any, error) { return f.Edit() },
+	}
+}
 
 // Of is the Type whose view is V.
 func Of[V codec.View[V]]() Type {
@@ -41,11 +43,14 @@ func Of[V codec.View[V]]() Type {
 		New:  v.Γtype().New,
 		Open: func(b []byte, o codec.Options) (Frame, error) {
 			f := new(codec.Frame[V])
-			return frame[V]{f}, f.Open(b, o)
+			return of(f), f.Open(b, o)
 		},
 		Make: func(m proto.Message) (Frame, error) {
 			f, err := codec.NewFrame[V](m)
-			return frame[V]{f}, err
+			if err != nil {
+				return Frame{}, err
+			}
+			return of(f), nil
 		},
 	}
 }
