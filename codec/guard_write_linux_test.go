@@ -43,6 +43,9 @@ func TestChangedWhileEncoded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := filled(like)
 			changes := changesOf(m)
+			if len(changes) == 0 {
+				t.Skip("built with the tag protoopaque, it has no fields")
+			}
 			if len(changes) < 5 {
 				t.Fatalf("%d ways to change it", len(changes))
 			}

@@ -4,7 +4,6 @@ package gen
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"google.golang.org/protobuf/compiler/protogen"
@@ -68,10 +67,12 @@ func Generate(p *protogen.Plugin, o Options) error {
 	return nil
 }
 
-// ownOptions reports whether a file is graven/options.proto. Its messages are
-// read from their bytes wherever they stand, so methods for them would serve nobody.
+// ownOptions reports whether a file is graven/options.proto, wherever it lies. Its
+// messages are read from their bytes wherever they stand, so methods for them would
+// serve nobody.
 func ownOptions(f *protogen.File) bool {
-	return f.Desc.Package() == "graven" && path.Base(f.Desc.Path()) == "options.proto"
+	x := f.Desc.Extensions().ByName("field")
+	return f.Desc.Package() == "graven" && x != nil && x.Number() == optionNumber && x.ContainingMessage().FullName() == "google.protobuf.FieldOptions"
 }
 
 // generateMethods writes the methods beside the .pb.go file. A file of the hybrid API has a
