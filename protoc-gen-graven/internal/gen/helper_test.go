@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -301,7 +302,7 @@ func (c *checker) Import(name string) (*types.Package, error) {
 		}
 		asts = append(asts, f)
 	}
-	conf := types.Config{Importer: c, Error: func(err error) { c.errs = append(c.errs, err) }, Sizes: types.SizesFor("gc", "amd64")}
+	conf := types.Config{Importer: c, Error: func(err error) { c.errs = append(c.errs, err) }, Sizes: types.SizesFor("gc", runtime.GOARCH)}
 	p, _ := conf.Check(name, c.fset, asts, nil)
 	c.packages[name] = p
 	return p, nil

@@ -2,8 +2,12 @@ package gen
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +54,15 @@ func tempting() []string {
 		names = append(names, strings.ToUpper(n[:1])+n[1:])
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	names = slices.Compact(names)
+	if testing.Short() {
+		some := names[:0]
+		for i := 0; i < len(names); i += 4 {
+			some = append(some, names[i])
+		}
+		names = some
+	}
+	return names
 }
 
 // camel is a name's key among those that protogen makes one, in a scope.
@@ -92,6 +104,12 @@ var kinds = []string{
 	"int64 %s = %d [default = 5];", "map<bool, E> %s = %d;", "double %s = %d [features.field_presence = IMPLICIT];",
 }
 
+var plain = []string{
+	"int32 %s = %d;", "string %s = %d;", "bool %s = %d;", "bytes %s = %d;", "E %s = %d;", "uint64 %s = %d [(graven.field).width = 8];", "I %s = %d;",
+	"sint64 %s = %d [features.field_presence = IMPLICIT];", "float %s = %d;", "double %s = %d [features.field_presence = IMPLICIT];",
+	"bool %s = %d [features.field_presence = IMPLICIT];", "string %s = %d [features.field_presence = IMPLICIT];", "bytes %s = %d [features.field_presence = IMPLICIT];",
+}
+
 // impossible are field names that protobuf-go has no room for.
 func impossible(name, api string) bool {
 	switch name {
@@ -109,6 +127,7 @@ func nameSchema(api string) string {
 	p(`option go_package = "example.com/%s"; option features.(pb.go).api_level = %s;`, strings.ToLower(api), api)
 	p("enum E { E_ZERO = 0; }  message M { int32 v = 1; }")
 	p("message I { option (graven.message).inline = true; int32 v = 1 [features.field_presence = IMPLICIT]; }")
+	p("message Cases { int32 foo = 1; int32 FOO = 2; int32 Foo_ = 3; string id = 4; string ID = 5; bool aB = 6; bool AB = 7; bytes r = 8; bytes R = 9; E v1 = 10; E V1 = 11; }")
 	for i, batch := range batches(tempting()) {
 		batch = slices.DeleteFunc(batch, func(n string) bool { return impossible(n, api) })
 		p("message Fields%d {", i)
@@ -119,7 +138,16 @@ func nameSchema(api string) string {
 			}
 			p(kind, n, j+1)
 		}
-		p("}\nmessage Members%d {\noneof choice {", i)
+		p("}")
+		// Messages of few plain fields have a writer that takes all at once.
+		for k, some := range slices.Collect(slices.Chunk(batch, 12)) {
+			p("message Few%d_%d {", i, k)
+			for j, n := range some {
+				p(plain[(i+j+k)%len(plain)], n, j+1)
+			}
+			p("}")
+		}
+		p("message Members%d {\noneof choice {", i)
 		for j, n := range batch {
 			p([]string{"int32 %s = %d;", "M %s = %d;", "string %s = %d;", "bool %s = %d;", "I %s = %d;"}[(i+j)%5], n, j+1)
 		}
@@ -150,6 +178,7 @@ func TestNames(t *testing.T) {
 			out := both(t, request(t, "", map[string]string{"names.proto": nameSchema(api)}))
 			mustCompile(t, out)
 			if api == "API_HYBRID" {
+				maps.DeleteFunc(out, func(file, _ string) bool { return strings.HasSuffix(path.Dir(file), "graven") })
 				mustCompile(t, out, "protoopaque")
 			}
 		})
@@ -289,6 +318,67 @@ func TestOwnNamesDiffer(t *testing.T) {
 				t.Errorf("%s: of %s %s and %s", n, kind, message, first)
 			}
 			owner[n] = kind + " " + message
+		}
+	}
+}
+
+// Whatever a printed function calls its parameters and variables is known as a name that
+// would hide a package.
+func TestLocals(t *testing.T) {
+	for _, api := range []string{"API_OPEN", "API_HYBRID", "API_OPAQUE"} {
+		out, err := generate(t, request(t, "", map[string]string{"names.proto": nameSchema(api)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range out {
+			if strings.HasSuffix(path.Dir(file), "graven") {
+				continue // writers name parameters after fields, in functions that use no other package's types
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := func(id *ast.Ident) {
+				if n := id.Name; n != "_" && !locals[n] && !strings.HasPrefix(n, slabPrefix) {
+					t.Errorf("%s: %s is not among the locals", file, n)
+				}
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if n.Recv != nil {
+						for _, f := range n.Recv.List {
+							for _, id := range f.Names {
+								known(id)
+							}
+						}
+					}
+				case *ast.FuncType:
+					for _, list := range []*ast.FieldList{n.Params, n.Results} {
+						if list == nil {
+							continue
+						}
+						for _, f := range list.List {
+							for _, id := range f.Names {
+								known(id)
+							}
+						}
+					}
+				case *ast.AssignStmt:
+					for _, x := range n.Lhs {
+						if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
+							known(id)
+						}
+					}
+				case *ast.RangeStmt:
+					for _, x := range []ast.Expr{n.Key, n.Value} {
+						if id, ok := x.(*ast.Ident); ok {
+							known(id)
+						}
+					}
+				}
+				return !t.Failed()
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/compiler/protogen"
@@ -454,6 +455,9 @@ func (g *writerPrinter) whole(m *message) wholeRow {
 			return nil
 		}
 		p := wholeParam{field: f, name: paramName(f.GoName)}
+		for slices.ContainsFunc(w, func(q wholeParam) bool { return q.name == p.name }) {
+			p.name += "_" // id and ID
+		}
 		if f.Message != nil {
 			p.typ = g.valueType(f.Message)
 		} else {
