@@ -111,6 +111,8 @@ func generate(t testing.TB, req *pluginpb.CodeGeneratorRequest) (output, error) 
 	var flags flag.FlagSet
 	var o Options
 	flags.Func("views", "", o.Views.Set)
+	flags.Func("grpc", "", o.Services.SetGRPC)
+	flags.Func("connect", "", o.Services.SetConnect)
 	p, err := protogen.Options{ParamFunc: flags.Set}.New(req)
 	if err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ func protocGenGo(t testing.TB, req *pluginpb.CodeGeneratorRequest) output {
 	}
 	req = proto.CloneOf(req)
 	req.Parameter = proto.String(strings.Join(slices.DeleteFunc(strings.Split(req.GetParameter(), ","), func(s string) bool {
-		return strings.HasPrefix(s, "views=")
+		return strings.HasPrefix(s, "views=") || strings.HasPrefix(s, "grpc=") || strings.HasPrefix(s, "connect=")
 	}), ","))
 	cmd := exec.Command(plugin)
 	var stdout, stderr bytes.Buffer
@@ -205,7 +207,7 @@ func both(t testing.TB, req *pluginpb.CodeGeneratorRequest) output {
 // exports are files of export data of the packages that generated code imports.
 var exports = sync.OnceValues(func() (map[string]string, error) {
 	b, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}",
-		"github.com/graven-rpc/graven/codec", "github.com/graven-rpc/graven/codec/views/...", "google.golang.org/protobuf/types/known/...",
+		"github.com/graven-rpc/graven/codec/gravengrpc", "github.com/graven-rpc/graven/codec/gravenconnect", "github.com/graven-rpc/graven/codec/views/...", "google.golang.org/protobuf/types/known/...",
 		"github.com/graven-rpc/graven/codec/proto/graven", "google.golang.org/protobuf/types/gofeaturespb").Output()
 	if err != nil {
 		if e, ok := err.(*exec.ExitError); ok {

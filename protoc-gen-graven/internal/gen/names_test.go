@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/gofeaturespb"
 )
 
 // tempting are names that generated code uses, that Go keeps for itself, or that one of the
@@ -246,6 +249,30 @@ func TestPackageNames(t *testing.T) {
 	mustCompile(t, both(t, request(t, "", texts)))
 }
 
+// Services of every name, and one with methods of every name, on frames for both
+// transports.
+func TestServiceNames(t *testing.T) {
+	texts := map[string]string{}
+	for i, batch := range batches(tempting()) {
+		var b strings.Builder
+		fmt.Fprintf(&b, "syntax = \"proto3\"; package p%d; option go_package = \"example.com/p%[1]d\"; message Own%[1]d { int32 v = 1; }\n", i)
+		for j, n := range batch {
+			fmt.Fprintf(&b, "service %s { rpc Call(.p%d.Own%[2]d) returns (%[3]s.p%[2]d.Own%[2]d); }\n", n, i, []string{"", "stream "}[j%2])
+		}
+		fmt.Fprintf(&b, "service Methods%d {\n", i)
+		for j, n := range batch {
+			fmt.Fprintf(&b, "rpc %s(%s.p%d.Own%[3]d) returns (%[4]s.p%[3]d.Own%[3]d);\n", n, []string{"", "stream "}[j%2], i, []string{"", "stream "}[j/2%2])
+		}
+		b.WriteString("}\n")
+		texts[fmt.Sprintf("p%d.proto", i)] = b.String()
+	}
+	out := both(t, request(t, "grpc=true,connect=true", texts))
+	if !strings.Contains(out["example.com/p0/p0gravengrpc/p0.graven.go"], "grpc.ServiceDesc") {
+		t.Error("no services are generated")
+	}
+	mustCompile(t, out)
+}
+
 // What schemas tell apart and Go does not is refused with both sides.
 func TestSameNames(t *testing.T) {
 	const open = `edition = "2023"; package p; option go_package = "example.com/p"; import "google/protobuf/go_features.proto"; option features.(pb.go).api_level = API_OPEN;` + "\n"
@@ -301,6 +328,58 @@ func TestSameNames(t *testing.T) {
 			}
 			if errs := compileErrors(t, all); (len(errs) == 0) != (c.want == "") {
 				t.Errorf("without us: %v", errs)
+			}
+		})
+	}
+}
+
+// Enum values of edition 2024 can lose their enum's name and keep it as an alias, which is the same
+// name where there is nothing to lose.
+func TestStrippedEnumPrefixes(t *testing.T) {
+	const head = `edition = "2023"; package p; option go_package = "example.com/p"; import "google/protobuf/go_features.proto";` + "\n"
+	const strip, both, keep = gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_STRIP, gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_GENERATE_BOTH, gofeaturespb.GoFeatures_STRIP_ENUM_PREFIX_KEEP
+	type prefixes map[string]gofeaturespb.GoFeatures_StripEnumPrefix // of the enum E and its values
+	for name, c := range map[string]struct {
+		text string
+		set  prefixes
+		want string
+	}{
+		"strip": {"enum E { E_A = 0; E_B = 1; C = 2; E_ = 3; }", prefixes{"E": strip}, ""},
+		"both":  {"enum E { E_A = 0; C = 1; E_B = 2; E_D = 3; }", prefixes{"E": both, "E_B": keep, "E_D": strip}, ""},
+		"used":  {"enum E { E_A = 0; C = 1; } message M { E e = 1; repeated E es = 2; map<int32, E> m = 3; oneof o { E f = 4; } E g = 5 [default = C]; }", prefixes{"E": both}, ""},
+		"one an alias": {"enum E {\n E_A = 0;\n E_E_A = 1; }", prefixes{"E_A": both, "E_E_A": strip},
+			"a.proto:4:2: p.E_E_A and the prefixed alias of p.E_A (a.proto:3:2) would both be E_E_A in Go package example.com/p: rename one of them"},
+		"and a message": {"enum E {\n E_A = 0; }\nmessage E_E_A {}", prefixes{"E": both},
+			"a.proto:4:1: p.E_E_A and the prefixed alias of p.E_A (a.proto:3:2) would both be E_E_A in Go package example.com/p: rename one of them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := edition2024(request(t, "", map[string]string{"a.proto": head + c.text}))
+			enum := req.ProtoFile[len(req.ProtoFile)-1].EnumType[0]
+			features := func(name string) *descriptorpb.FeatureSet {
+				v, ok := c.set[name]
+				if !ok {
+					return nil
+				}
+				fs := new(descriptorpb.FeatureSet)
+				proto.SetExtension(fs, gofeaturespb.E_Go, &gofeaturespb.GoFeatures{StripEnumPrefix: &v})
+				return fs
+			}
+			enum.Options = &descriptorpb.EnumOptions{Features: features(enum.GetName())}
+			for _, v := range enum.Value {
+				v.Options = &descriptorpb.EnumValueOptions{Features: features(v.GetName())}
+			}
+			out, err := generate(t, req)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("error\n got %s\nwant %s", got, c.want)
+			}
+			all := protocGenGo(t, req)
+			maps.Copy(all, out)
+			if errs := compileErrors(t, all); (len(errs) == 0) != (c.want == "") {
+				t.Errorf("without the check: %v", errs)
 			}
 		})
 	}
