@@ -34,6 +34,7 @@ type sealer interface {
 	Next() error
 	Seal() ([]byte, error)
 	Batch() []byte
+	Release()
 }
 
 // written is a message type with its writer and a view to splice from.
@@ -453,6 +454,8 @@ func TestWritersAgreeWithMarshal(t *testing.T) {
 						}
 						view = reflect.ValueOf(x)
 					}
+					typ.writer.Release()
+					dirty()
 					typ.writer.Reset()
 					row := reflect.ValueOf(typ.writer).Elem().Field(0)
 					h.row(row, m.ProtoReflect(), view)
