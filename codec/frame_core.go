@@ -350,7 +350,7 @@ func (c *frameCore) edit(t *wire.ViewType) (row wire.View, err error) {
 			return row, err
 		}
 		o := c.opts
-		c.excuse()
+		c.debug.excuse()
 		c.reset()
 		c.hold(m.owner)
 		c.row, c.data, c.read, c.opts = m.row, m.frame, m.frame, o
@@ -358,8 +358,8 @@ func (c *frameCore) edit(t *wire.ViewType) (row wire.View, err error) {
 	if c.converted() {
 		// Views may be reading the bytes that came; c.row is in the others.
 		c.data, c.owner, c.lent, c.shared = c.read, nil, false, false
-		c.excuse()
-		c.drop()
+		c.debug.excuse()
+		c.debug.drop()
 	}
 	if c.data == nil {
 		return row, fault.Of(fault.Misuse, name, "a frame that holds nothing can't be edited")
@@ -390,7 +390,7 @@ func (c *frameCore) free() {
 		return
 	}
 	owner, made := c.owner, c.made
-	c.release()
+	c.debug.release()
 	c.reset()
 	c.state.Store(stateReleased)
 	if owner != nil {
@@ -405,7 +405,7 @@ func (c *frameCore) free() {
 func (c *frameCore) reset() {
 	c.row, c.data, c.read, c.owner, c.lent, c.shared = wire.View{}, nil, nil, nil, false, false
 	c.msg, c.err, c.made = nil, nil, nil
-	c.drop()
+	c.debug.drop()
 	if c.state.Load() != 0 { // a store costs more than all else here
 		c.state.Store(0)
 	}
@@ -414,7 +414,7 @@ func (c *frameCore) reset() {
 // hold takes over a reference to the owner of memory.
 func (c *frameCore) hold(owner Owner) {
 	c.owner = owner
-	c.held()
+	c.debug.holds(owner)
 }
 
 func (c *frameCore) format(t *wire.ViewType) string {

@@ -69,30 +69,28 @@ func (c *frameCore) check(call string) {
 	}
 }
 
-// held notes where the frame took memory that is to be released.
-func (c *frameCore) held() {
-	if c.owner == nil {
+// holds notes where the frame took memory that is to be released.
+func (d *debugFrame) holds(owner Owner) {
+	if owner == nil {
 		return
 	}
-	c.debug.guard = &guard{held: here()}
-	runtime.SetFinalizer(c.debug.guard, (*guard).collected)
+	d.guard = &guard{held: here()}
+	runtime.SetFinalizer(d.guard, (*guard).collected)
 }
 
 // release notes where the frame was released.
-func (c *frameCore) release() {
-	if c.debug.guard != nil {
-		c.debug.guard.done.Store(true)
-	}
-	c.debug.released = here()
+func (d *debugFrame) release() {
+	d.excuse()
+	d.released = here()
 }
 
 // drop forgets memory that is left to the garbage collector.
-func (c *frameCore) drop() { c.debug.guard = nil }
+func (d *debugFrame) drop() { d.guard = nil }
 
 // excuse forgets memory that the frame itself gives up and can't free, since views of it
 // may be in use.
-func (c *frameCore) excuse() {
-	if c.debug.guard != nil {
-		c.debug.guard.done.Store(true)
+func (d *debugFrame) excuse() {
+	if d.guard != nil {
+		d.guard.done.Store(true)
 	}
 }

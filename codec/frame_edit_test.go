@@ -175,7 +175,7 @@ func TestRandomEdits(t *testing.T) {
 	for i := range viewTypes {
 		typ := &viewTypes[i]
 		r := rand.New(rand.NewPCG(uint64(i), 77))
-		for range rounds(6, 200) {
+		for range rounds(12, 200) {
 			m := random(r, typ)
 			if corpus.Inline(m.ProtoReflect().Descriptor()) {
 				continue

@@ -4,12 +4,10 @@ package codec
 
 // debugFrame is what a Frame notes for people who look for misuse, outside of debug
 // mode nothing.
-//
-//lint:ignore U1000 the tag gravendebug uses it
 type debugFrame struct{}
 
-func (c *frameCore) check(string) {}
-func (c *frameCore) held()        {}
-func (c *frameCore) release()     {}
-func (c *frameCore) drop()        {}
-func (c *frameCore) excuse()      {}
+func (*frameCore) check(string) {}
+func (*debugFrame) holds(Owner) {}
+func (*debugFrame) release()    {}
+func (*debugFrame) drop()       {}
+func (*debugFrame) excuse()     {}

@@ -29,7 +29,7 @@ func (c *frameCore) receive(t *wire.ViewType, data []byte, owner Owner, o *Optio
 	err := c.received(t, data, owner, o)
 	if err != nil {
 		held := c.owner
-		c.release()
+		c.debug.release()
 		c.reset()
 		if held != nil {
 			held.Free()
@@ -53,7 +53,7 @@ func (c *frameCore) received(t *wire.ViewType, data []byte, owner Owner, o *Opti
 		c.hold(owner)
 		return c.open(t, data, o)
 	}
-	if len(data) > o.maxSize()+envelope.Overhead {
+	if len(data)-envelope.Overhead > o.maxSize() {
 		_, _, err := envelope.Open(data, o.maxSize()) // says what is wrong, before memory is taken
 		return envelopeError(err)
 	}
