@@ -17,17 +17,10 @@ import (
 type Encoder struct {
 	out mem.Ptr
 	lim uint // where the room ends
-
-	flags  mem.Flags // what went wrong with strings
-	over   bool      // the room was too little
-	want   uint      // and would not be enough below this
-	failed bool      // something that the reflective encoder has to find and report
 	// Unstorable gathers, or-ed, the sizes of unknown fields that have no place.
 	Unstorable int
-	careful    bool // some message has a residue: look at all rows before choosing a shape
-	seen       bool // a residue was met while not careful
+	state
 
-	depth    int
 	maxDepth int
 	opts     EncodeOptions
 	scratch  []byte
@@ -35,13 +28,24 @@ type Encoder struct {
 	numbers  []uint64
 }
 
+// state is what changes while a message is encoded.
+type state struct {
+	flags   mem.Flags // what went wrong with strings
+	over    bool      // the room was too little
+	failed  bool      // something that the reflective encoder has to find and report
+	careful bool      // some message has a residue: look at all rows before choosing a shape
+	seen    bool      // a residue was met while not careful
+	want    uint      // the room would not be enough below this
+	depth   int
+}
+
 // Union gathers which fields the rows of a block have, to choose its shape.
 type Union struct {
 	info    *Info
 	bits    uint64
-	wide    []uint64
 	form    *form
 	residue bool
+	wide    []uint64
 }
 
 // Add takes one row's bits, and whether it has unknown fields or extensions. It reports
@@ -49,26 +53,17 @@ type Union struct {
 //
 //go:noinline
 func (u *Union) Add(e *Encoder, bits uint64, residue bool) bool {
-	if u.form != nil && bits&^u.bits == 0 && residue == u.residue {
-		return u.settled(e)
+	f, i := u.form, u.info
+	if f == nil || bits&^u.bits != 0 || residue && !u.residue {
+		u.bits |= bits
+		u.residue = u.residue || residue
+		f = i.form1(u.bits, u.residue)
+		u.form = f
 	}
-	return u.more(e, bits, residue)
-}
-
-// settled reports whether no further row can change the shape. That the full shape is
-// the choice so far is not enough where shapes have several words: a field in a word
-// that was empty saves a byte, the run of one empty word taking three bytes and a
-// word two, and may so make the elided shape small enough.
-func (u *Union) settled(e *Encoder) bool {
-	return u.form.full && !e.careful &&
-		(u.info.oneWord || u.bits&u.info.presence[0] == u.info.presence[0])
-}
-
-func (u *Union) more(e *Encoder, bits uint64, residue bool) bool {
-	u.bits |= bits
-	u.residue = u.residue || residue
-	u.form = u.info.form1(u.bits, u.residue)
-	return u.settled(e)
+	// That the full shape is the choice so far is not enough where shapes have several words:
+	// a field in a word that was empty saves a byte, the run of one empty word taking three
+	// bytes and a word two, and may so make the elided shape small enough.
+	return f.full && !e.careful && (i.oneWord || u.bits&i.presence[0] == i.presence[0])
 }
 
 // AddWide is Add for rows of more than 64 bits.
@@ -87,50 +82,49 @@ func (u *Union) AddWide(e *Encoder, bits []uint64, residue bool) bool {
 // Union begins the choice of a block's shape.
 func (e *Encoder) Union(i *Info) Union { return Union{info: i} }
 
-// Block is a block being written: its rows, and the tail behind them.
+// Block is a block being written: its rows, and the tail behind them. It has the four words
+// that the compiler still keeps in registers: as more, copied from one place on the stack to
+// another, it cost more than all else that opening a block does.
 type Block struct {
 	Out  Out
-	Offs []uint32 // of each compiled field, its slot or end in a row; 0: nowhere
-	Row  uint     // position of the first row
-	Step uint     // from a row to the next one
-	Tail uint     // position of the tail
-	Ends int      // rows whose last end is stored: all but the last, or none
-
-	form  *form
-	small bool // the bits of a row are one byte, those of a full row
-	// The rows have a place for extensions and unknown fields.
-	residual bool
+	Tail uint // position of the tail
+	form *form
+	kind int // residual, ends; negative if the bits of a row are one byte, those of a full row
 }
+
+const (
+	residual = 1 << iota // rows have a place for extensions and unknown fields
+	ends                 // rows but the last store their last end
+)
+
+// Offs gives, for each compiled field, its slot or end in a row; 0: nowhere.
+func (b Block) Offs() []uint32 { return b.form.offs }
+
+// Step is from a row to the next one.
+func (b Block) Step() uint { return b.form.stride }
 
 // Open writes count and shape of a block at position at and reserves its rows, which
-// hold arbitrary bytes unless zero is set. It reports false if there is no room, or
-// the message is nested too deep.
-func (e *Encoder) Open(u *Union, at uint, n int, root, zero bool) (Block, bool) {
-	if u.form == nil { // all messages are nil
-		u.form = u.info.formFor(make([]uint64, u.info.words), false)
+// hold arbitrary bytes unless zero is set, and gives the position of the first. It reports
+// false if there is no room, or the message is nested too deep.
+//
+//go:noinline
+func (e *Encoder) Open(u *Union, at uint, n int, root, zero bool) (b Block, row uint, ok bool) {
+	f := u.form
+	if f == nil { // all messages are nil
+		f = u.info.formFor(make([]uint64, u.info.words), false)
 	}
-	return e.open(u.form, at, n, root, zero)
+	return e.open(f, at, n, root, zero)
 }
 
-func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, ok bool) {
+func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, row uint, ok bool) {
 	if e.depth++; e.depth > e.maxDepth {
 		e.failed = true
-		return b, false
+		return b, at, false
 	}
 	need := uint64(5+len(f.shape)) + uint64(n)*uint64(f.stride)
-	if need > uint64(e.lim-at) {
-		// Close to the end, count exactly.
-		need = uint64(len(f.shape)) + uint64(n)*uint64(f.stride)
-		if f.ends {
-			need -= 4
-		}
-		if !root {
-			need += uint64(uvarintLen(uint32(n)))
-		}
-		if need > uint64(e.lim-at) {
-			e.over = true
-			return b, false
-		}
+	if need > uint64(e.lim-at) && !e.fits(f, at, n, root) {
+		e.over = true
+		return b, at, false
 	}
 	if !root {
 		at = e.putUvarint(at, uint32(n))
@@ -140,20 +134,28 @@ func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, ok bo
 	} else {
 		copy(e.out.Bytes(at, uint(len(f.shape))), f.shape)
 	}
-	at += uint(len(f.shape))
-	fixed := uint(n) * f.stride
+	row = at + uint(len(f.shape))
+	b = Block{Out: Out{e.out}, Tail: row + uint(n)*f.stride, form: f, kind: f.kind}
 	if f.ends {
-		fixed -= 4
+		b.Tail -= 4
 	}
-	if zero {
-		clear(e.out.Bytes(at, fixed))
+	// One elided row has all the fields that its shape has.
+	if zero && (n != 1 || !f.elided) {
+		clear(e.out.Bytes(row, b.Tail-row))
 	}
-	b = Block{Out: Out{e.out}, Offs: f.offs, Row: at, Step: f.stride, Tail: at + fixed, form: f}
-	b.small, b.residual = f.full && f.bitBytes == 1, f.residue
+	return b, row, true
+}
+
+// fits reports whether a block's count, shape and rows fit close to the end of the room.
+func (e *Encoder) fits(f *form, at uint, n int, root bool) bool {
+	need := uint64(len(f.shape)) + uint64(n)*uint64(f.stride)
 	if f.ends {
-		b.Ends = n - 1
+		need -= 4
 	}
-	return b, true
+	if !root {
+		need += uint64(uvarintLen(uint32(n)))
+	}
+	return need <= uint64(e.lim-at)
 }
 
 // Close ends the block that was opened last.
@@ -163,16 +165,16 @@ func (e *Encoder) Close(tail uint) uint {
 }
 
 // Bits writes the bits of the row at position row, given as those of a full row.
-func (b *Block) Bits(row uint, bits uint64) {
-	if b.small {
+func (b Block) Bits(row uint, bits uint64) {
+	if b.kind < 0 {
 		b.Out.p.Put8(row, uint8(bits))
-		return
+	} else {
+		b.putBits(row, bits)
 	}
-	b.putBits(row, bits)
 }
 
 // BitsWide is Bits for rows of more than 64 bits.
-func (b *Block) BitsWide(row uint, bits []uint64) {
+func (b Block) BitsWide(row uint, bits []uint64) {
 	f := b.form
 	out := b.Out.p.Bytes(row, f.bitBytes)
 	if !f.full {
@@ -184,23 +186,27 @@ func (b *Block) BitsWide(row uint, bits []uint64) {
 	}
 }
 
-func (b *Block) putBits(row uint, bits uint64) {
-	f := b.form
-	if !f.full {
+func (b Block) putBits(row uint, bits uint64) {
+	f, w := b.form, b.Out
+	switch {
+	case f.full:
+	case bits == f.key0: // all fields, and all bools false
+		bits = f.all
+	default:
 		bits = f.squeeze1(bits)
 	}
 	switch f.bitBytes {
 	case 1:
-		b.Out.p.Put8(row, uint8(bits))
+		w.p.Put8(row, uint8(bits))
 	case 2:
-		b.Out.p.Put16(row, uint16(bits))
+		w.p.Put16(row, uint16(bits))
 	case 4:
-		b.Out.p.Put32(row, uint32(bits))
+		w.p.Put32(row, uint32(bits))
 	case 8:
-		b.Out.p.Put64(row, bits)
+		w.p.Put64(row, bits)
 	default:
 		for i := uint(0); i < f.bitBytes; i++ { // 3, 5, 6, 7, or 9 with a residue
-			b.Out.p.Put8(row+i, uint8(bits))
+			w.p.Put8(row+i, uint8(bits))
 			bits >>= 8
 		}
 	}
@@ -238,10 +244,10 @@ func (w Out) U64(row uint, o uint32, v uint64) {
 func (w Out) F32(row uint, o uint32, v float32) { w.U32(row, o, math.Float32bits(v)) }
 func (w Out) F64(row uint, o uint32, v float64) { w.U64(row, o, math.Float64bits(v)) }
 
-// Last stores where the values of row i end, which is in front of the next row, unless
-// that is the end of the block.
-func (b *Block) Last(i int, next, tail uint) {
-	if i < b.Ends {
+// Last stores where the values of the row in front of position next end, unless that is the
+// end of the block, which stands nowhere.
+func (b Block) Last(next, tail uint) {
+	if b.kind&ends != 0 && next <= b.Tail {
 		b.Out.p.Put32(next-4, uint32(tail-b.Tail))
 	}
 }
@@ -252,16 +258,18 @@ func (w Out) End(row uint, o uint32, end uint) { w.U32(row, o, uint32(end)) }
 
 // Residue writes the extensions and unknown fields of a row's message, where the block
 // has a place for them.
-func (b *Block) Residue(e *Encoder, row, tail uint, residue bool, m proto.Message) uint {
-	if b.residual {
+func (b Block) Residue(e *Encoder, row, tail uint, residue bool, m proto.Message) uint {
+	if residue || b.kind&residual != 0 {
 		tail = b.residue(e, row, tail, residue, m)
-	} else if residue {
-		e.seen = true
 	}
 	return tail
 }
 
-func (b *Block) residue(e *Encoder, row, tail uint, expected bool, m proto.Message) uint {
+func (b Block) residue(e *Encoder, row, tail uint, expected bool, m proto.Message) uint {
+	if b.kind&residual == 0 {
+		e.seen = true
+		return tail
+	}
 	lm, err := layout.Of(m.ProtoReflect().Descriptor())
 	if err != nil {
 		e.failed = true

@@ -72,12 +72,12 @@ func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsAny(x))
 		tail = e.String(tail, x.TypeUrl)
@@ -85,8 +85,8 @@ func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
 		tail = e.Bytes(tail, x.Value)
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -141,19 +141,19 @@ func gravenPutDuration(e *Encoder, tail uint, xs []*durationpb.Duration, root bo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsDuration(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -204,17 +204,17 @@ func gravenPutEmpty(e *Encoder, tail uint, xs []*emptypb.Empty, root bool) uint 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -262,19 +262,19 @@ func gravenPutFieldMask(e *Encoder, tail uint, xs []*fieldmaskpb.FieldMask, root
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsFieldMask(x))
 		tail = Strings(e, tail, x.Paths, true)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -329,19 +329,19 @@ func gravenPutStruct(e *Encoder, tail uint, xs []*structpb.Struct, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsStruct(x))
 		tail = StringMap(e, tail, &gravenMapStruct_1, t, 1, x.Fields, true, PutMessage[*structpb.Value])
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -417,12 +417,12 @@ func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsValue(x))
 		if v, _ := x.Kind.(*structpb.Value_NullValue); v != nil {
@@ -444,8 +444,8 @@ func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint
 		}
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -525,12 +525,12 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsListValue(x))
 		if v := x.Values; len(v) != 0 {
@@ -538,8 +538,8 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -593,19 +593,19 @@ func gravenPutTimestamp(e *Encoder, tail uint, xs []*timestamppb.Timestamp, root
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsTimestamp(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -657,18 +657,18 @@ func gravenPutDoubleValue(e *Encoder, tail uint, xs []*wrapperspb.DoubleValue, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsDoubleValue(x))
 		out.F64(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -719,18 +719,18 @@ func gravenPutFloatValue(e *Encoder, tail uint, xs []*wrapperspb.FloatValue, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsFloatValue(x))
 		out.F32(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -781,18 +781,18 @@ func gravenPutInt64Value(e *Encoder, tail uint, xs []*wrapperspb.Int64Value, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -843,18 +843,18 @@ func gravenPutUInt64Value(e *Encoder, tail uint, xs []*wrapperspb.UInt64Value, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsUInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -905,18 +905,18 @@ func gravenPutInt32Value(e *Encoder, tail uint, xs []*wrapperspb.Int32Value, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -967,18 +967,18 @@ func gravenPutUInt32Value(e *Encoder, tail uint, xs []*wrapperspb.UInt32Value, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsUInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1030,17 +1030,17 @@ func gravenPutBoolValue(e *Encoder, tail uint, xs []*wrapperspb.BoolValue, root 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsBoolValue(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1091,19 +1091,19 @@ func gravenPutStringValue(e *Encoder, tail uint, xs []*wrapperspb.StringValue, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsStringValue(x))
 		tail = e.String(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1154,19 +1154,19 @@ func gravenPutBytesValue(e *Encoder, tail uint, xs []*wrapperspb.BytesValue, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = Or(x)
 		b.Bits(row, gravenBitsBytesValue(x))
 		tail = e.Bytes(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -33,14 +33,14 @@ func (m *MapInfo) of(parent *Info, number int32) *Info {
 }
 
 // beginMap opens the block of n entries.
-func (e *Encoder) beginMap(i *Info, tail uint, n int) (Block, bool) {
+func (e *Encoder) beginMap(i *Info, tail uint, n int) (Block, uint, bool) {
 	return e.open(i.full, tail, n, false, false)
 }
 
 // entry starts a row with both bits set.
 func (e *Encoder) entry(i *Info, b *Block, row uint, bits uint64) Entry {
 	b.Bits(row, bits)
-	return Entry{b: b, row: row, o: b.Offs[1], bit: i.Layout.Full.Fields[1].Bit}
+	return Entry{b: b, row: row, o: b.Offs()[1], bit: i.Layout.Full.Fields[1].Bit}
 }
 
 // StringMap writes a map with string keys; check says whether they have to be UTF-8.
@@ -55,21 +55,20 @@ func StringMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number in
 	}
 	keys := e.strings[mark:]
 	slices.Sort(keys)
-	b, ok := e.beginMap(i, tail, len(keys))
+	b, row, ok := e.beginMap(i, tail, len(keys))
 	if ok {
-		row := b.Row
 		tail = b.Tail
-		for n, k := range keys {
+		for _, k := range keys {
 			at := e.entry(i, &b, row, 3)
 			if check {
 				tail = e.String(tail, k)
 			} else {
 				tail = e.Text(tail, k)
 			}
-			b.Out.End(row, b.Offs[0], tail-b.Tail)
+			b.Out.End(row, b.Offs()[0], tail-b.Tail)
 			tail = put(e, at, tail, xs[k])
-			row += b.Step
-			b.Last(n, row, tail)
+			row += b.Step()
+			b.Last(row, tail)
 		}
 	}
 	clear(keys)
@@ -94,20 +93,19 @@ func IntMap[K integer, V any](e *Encoder, tail uint, m *MapInfo, parent *Info, n
 	}
 	keys := e.numbers[mark:]
 	slices.Sort(keys)
-	b, ok := e.beginMap(i, tail, len(keys))
+	b, row, ok := e.beginMap(i, tail, len(keys))
 	if ok {
-		row := b.Row
 		tail = b.Tail
-		for n, k := range keys {
+		for _, k := range keys {
 			at := e.entry(i, &b, row, 3)
 			if four {
-				b.Out.U32(row, b.Offs[0], uint32(k))
+				b.Out.U32(row, b.Offs()[0], uint32(k))
 			} else {
-				b.Out.U64(row, b.Offs[0], k)
+				b.Out.U64(row, b.Offs()[0], k)
 			}
 			tail = put(e, at, tail, xs[K(k)])
-			row += b.Step
-			b.Last(n, row, tail)
+			row += b.Step()
+			b.Last(row, tail)
 		}
 	}
 	e.numbers = e.numbers[:mark]
@@ -129,15 +127,14 @@ func BoolMap[V any](e *Encoder, tail uint, m *MapInfo, parent *Info, number int3
 		return tail
 	}
 	i := m.of(parent, number)
-	b, ok := e.beginMap(i, tail, n)
+	b, row, ok := e.beginMap(i, tail, n)
 	if ok {
-		row := b.Row
 		tail = b.Tail
 		for j, k := range keys[:n] {
 			at := e.entry(i, &b, row, 1|Bit(k)<<1|4)
 			tail = put(e, at, tail, values[j])
-			row += b.Step
-			b.Last(j, row, tail)
+			row += b.Step()
+			b.Last(row, tail)
 		}
 	}
 	return e.Close(tail)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
@@ -171,10 +172,13 @@ type form struct {
 	key0     uint64   // the first word of key
 	residue  bool
 	full     bool // the rows have all bits of a full row, in place
+	elided   bool // the rows have the fields of key alone
 	shape    []byte
 	stride   uint
 	ends     bool
 	bitBytes uint
+	kind     int    // of blocks
+	all      uint64 // bits of a row with all its fields, and all bools false, if they fit
 	moves    []move
 	offs     []uint32 // of each compiled field: slot or end, 0 if nowhere or if the end is the row's last
 	resEnd   uint32   // of the residue, as in offs
@@ -196,9 +200,9 @@ func newForm(i *Info, key []uint64, residue bool) *form {
 	if residue {
 		rows = lm.Rows(nil, true)
 	}
-	f := &form{key: append([]uint64(nil), key...), key0: key[0], residue: residue}
+	f := &form{residue: residue}
 	if used := lm.Rows(has, residue); len(used.Fields) < len(rows.Fields) && !lm.Entry && layout.Elide(rows, used) {
-		rows = used
+		rows, f.elided = used, true
 	}
 	f.full = rows == lm.Full
 	f.shape, f.stride, f.ends, f.bitBytes = rows.Shape, uint(rows.Stride), rows.Ends > 0, uint(rows.BitBytes)
@@ -232,7 +236,25 @@ func newForm(i *Info, key []uint64, residue bool) *form {
 			f.moves = append(f.moves, move{from, rf.Bit, n})
 		}
 	}
+	if residue {
+		f.kind |= residual
+	}
+	if f.ends {
+		f.kind |= ends
+	}
+	if f.full && f.bitBytes == 1 {
+		f.kind |= math.MinInt
+	}
+	f.setKey(append([]uint64(nil), key...))
 	return f
+}
+
+// setKey sets the fields that some row has.
+func (f *form) setKey(key []uint64) {
+	f.key, f.key0 = key, key[0]
+	if len(key) == 1 {
+		f.all = f.squeeze1(key[0])
+	}
 }
 
 // formFor finds the form for the union of the rows' bits: in one of two places of the table,
@@ -280,7 +302,7 @@ func (i *Info) newForm(bits []uint64, residue bool) *form {
 		return newForm(i, key, residue)
 	}
 	f := *i.fullForm(residue)
-	f.key, f.key0 = key, key[0]
+	f.setKey(key)
 	return &f
 }
 

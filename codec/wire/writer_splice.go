@@ -245,7 +245,7 @@ func (r RowWriter) refuse(f *writeField, err error) {
 func (w *Writer) encoder(e *Encoder, careful bool) {
 	scratch, strings, numbers := e.scratch, e.strings[:0], e.numbers[:0]
 	*e = Encoder{
-		out: w.out, lim: w.lim, maxDepth: DefaultDepth, depth: w.depth, careful: careful,
+		out: w.out, lim: w.lim, maxDepth: DefaultDepth, state: state{depth: w.depth, careful: careful},
 		opts: EncodeOptions{MaxDepth: DefaultDepth, MaxSize: MaxMessage}, scratch: scratch, strings: strings, numbers: numbers,
 	}
 }

@@ -62,7 +62,7 @@ func (g *printer) proto(name string) string { return g.QualifiedGoIdent(protoPac
 // hidden inside them.
 var locals = map[string]bool{
 	"at": true, "b": true, "bits": true, "d": true, "e": true, "end": true, "i": true, "k": true, "m": true, "n": true, "o": true,
-	"ok": true, "out": true, "p": true, "r": true, "root": true, "row": true, "s": true, "t": true, "tail": true,
+	"ok": true, "out": true, "p": true, "r": true, "root": true, "row": true, "s": true, "step": true, "t": true, "tail": true,
 	"u": true, "v": true, "w": true, "x": true, "xs": true,
 	"c": true, "cc": true, "ctx": true, "dec": true, "err": true, "in": true, "info": true, "interceptor": true, "l": true,
 	"methods": true, "ms": true, "mux": true, "opts": true, "response": true, "srv": true, "stream": true, "svc": true, "url": true,

@@ -35,20 +35,20 @@ func (g *printer) put(m *message) {
 	g.P("break")
 	g.P("}")
 	g.P("}")
-	g.P("b, ok := e.Open(&u, tail, len(xs), root, ", m.zero, ")")
+	g.P("b, row, ok := e.Open(&u, tail, len(xs), root, ", m.zero, ")")
 	g.P("if !ok {")
 	g.P("return e.Close(tail)")
 	g.P("}")
 	body, slots := g.puts(m)
-	names, values := "row, tail", "b.Row, b.Tail"
+	names, values := "step, tail", "b.Step(), b.Tail"
 	if slices.ContainsFunc(body, func(l string) bool { return strings.Contains(l, "out.") }) {
 		names, values = "out, "+names, "b.Out, "+values
 	}
 	if slots {
-		names, values = "o, "+names, fmt.Sprintf("(*[%d]uint32)(b.Offs), %s", len(m.fields), values)
+		names, values = "o, "+names, fmt.Sprintf("(*[%d]uint32)(b.Offs()), %s", len(m.fields), values)
 	}
 	g.P(names, " := ", values)
-	g.P("for i, x := range xs {")
+	g.P("for _, x := range xs {")
 	g.P("x = ", g.wire("Or"), "(x)")
 	if wide {
 		g.P("var bits [", m.words, "]uint64")
@@ -60,8 +60,8 @@ func (g *printer) put(m *message) {
 	for _, l := range body {
 		g.P(l)
 	}
-	g.P("row += b.Step")
-	g.P("b.Last(i, row, tail)")
+	g.P("row += step")
+	g.P("b.Last(row, tail)")
 	g.P("}")
 	g.P("return e.Close(tail)")
 	g.P("}")

@@ -111,12 +111,12 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[69]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[69]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsAll2(x, &bits)
@@ -317,8 +317,8 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		tail = wire.Narrow(e, tail, x.GetNarrowRep(), 32)
 		out.End(row, o[68], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -579,12 +579,12 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo(x))
 		tail = e.Text(tail, x.GetText())
@@ -598,8 +598,8 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -659,18 +659,18 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(x.GetN()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -725,20 +725,20 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Many(x))
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -795,19 +795,19 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_One(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -869,12 +869,12 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2(x))
 		tail = e.Text(tail, x.GetName())
@@ -901,8 +901,8 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 		}
 		out.End(row, o[6], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -975,12 +975,12 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2_Bag(x))
 		if x.HasNode() {
@@ -988,8 +988,8 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1055,12 +1055,12 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequired2(x))
 		tail = e.Text(tail, x.GetKey())
@@ -1092,8 +1092,8 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 		tail = e.Bytes(tail, x.GetRaw())
 		out.End(row, o[9], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1176,12 +1176,12 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsHoldsRequired2(x))
 		if x.HasOne() {
@@ -1191,8 +1191,8 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1249,19 +1249,19 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsXGroup(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1315,18 +1315,18 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

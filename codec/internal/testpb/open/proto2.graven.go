@@ -127,12 +127,12 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[69]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[69]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsAll2(x, &bits)
@@ -269,8 +269,8 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 		tail = wire.Narrow(e, tail, x.NarrowRep, 32)
 		out.End(row, o[68], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -545,12 +545,12 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo(x))
 		if v := x.Text; v != nil {
@@ -566,8 +566,8 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 		}
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -627,18 +627,18 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -693,12 +693,12 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_Many(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
@@ -707,8 +707,8 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -765,12 +765,12 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAll2_One(x))
 		if v := x.Text; v != nil {
@@ -778,8 +778,8 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -847,12 +847,12 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2(x))
 		if v := x.Name; v != nil {
@@ -881,8 +881,8 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 		}
 		out.End(row, o[6], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -959,12 +959,12 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode2_Bag(x))
 		if v := x.Node; v != nil {
@@ -972,8 +972,8 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1047,12 +1047,12 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRequired2(x))
 		if v := x.Key; v != nil {
@@ -1082,8 +1082,8 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 		tail = e.Bytes(tail, x.Raw)
 		out.End(row, o[9], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1170,12 +1170,12 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsHoldsRequired2(x))
 		if v := x.One; v != nil {
@@ -1187,8 +1187,8 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1245,12 +1245,12 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsXGroup(x))
 		if v := x.Text; v != nil {
@@ -1258,8 +1258,8 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1313,18 +1313,18 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

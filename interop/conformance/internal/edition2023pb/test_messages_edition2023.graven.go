@@ -34,18 +34,18 @@ func gravenPutComplexMessage(e *wire.Encoder, tail uint, xs []*ComplexMessage, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsComplexMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.D)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -247,12 +247,12 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[101]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[101]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		var bits [2]uint64
 		gravenBitsTestAllTypesEdition2023(x, &bits)
@@ -473,8 +473,8 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 		}
 		out.End(row, o[100], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -848,12 +848,12 @@ func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
@@ -862,8 +862,8 @@ func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, 
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -921,19 +921,19 @@ func gravenPutTestAllTypesEdition2023_GroupLikeType(e *wire.Encoder, tail uint, 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_GroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -990,18 +990,18 @@ func gravenPutForeignMessageEdition2023(e *wire.Encoder, tail uint, xs []*Foreig
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsForeignMessageEdition2023(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1055,18 +1055,18 @@ func gravenPutGroupLikeType(e *wire.Encoder, tail uint, xs []*GroupLikeType, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsGroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -241,12 +241,12 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[151]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[151]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		var bits [3]uint64
 		gravenBitsTestAllTypesProto3(x, &bits)
@@ -538,8 +538,8 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 		out.U32(row, o[149], uint32(x.FieldName17__))
 		out.U32(row, o[150], uint32(x.FieldName18__))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -989,12 +989,12 @@ func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTestAllTypesProto3_NestedMessage(x))
 		out.U32(row, o[0], uint32(x.A))
@@ -1003,8 +1003,8 @@ func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1059,18 +1059,18 @@ func gravenPutForeignMessage(e *wire.Encoder, tail uint, xs []*ForeignMessage, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsForeignMessage(x))
 		out.U32(row, o[0], uint32(x.C))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1121,17 +1121,17 @@ func gravenPutNullHypothesisProto3(e *wire.Encoder, tail uint, xs []*NullHypothe
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNullHypothesisProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1179,17 +1179,17 @@ func gravenPutEnumOnlyProto3(e *wire.Encoder, tail uint, xs []*EnumOnlyProto3, r
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsEnumOnlyProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -41,12 +41,12 @@ func gravenPutWhole(e *wire.Encoder, tail uint, xs []*Whole, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsWhole(x))
 		tail = wire.One(e, tail, x.One)
@@ -63,8 +63,8 @@ func gravenPutWhole(e *wire.Encoder, tail uint, xs []*Whole, root bool) uint {
 		tail = wire.One(e, tail, x.At)
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -36,12 +36,12 @@ func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsPair(x))
 		tail = e.String(tail, x.GetKey())
@@ -49,8 +49,8 @@ func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
 		out.U64(row, o[1], uint64(x.GetValue()))
 		out.U64(row, o[2], uint64(x.GetSetValue()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -37,12 +37,12 @@ func gravenPutBox(e *wire.Encoder, tail uint, xs []*Box, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, row, tail := (*[3]uint32)(b.Offs), b.Row, b.Tail
-	for i, x := range xs {
+	o, step, tail := (*[3]uint32)(b.Offs()), b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsBox(x))
 		if o[0] != 0 {
@@ -52,8 +52,8 @@ func gravenPutBox(e *wire.Encoder, tail uint, xs []*Box, root bool) uint {
 			gravenPackPoint(e, row+uint(o[1]), x.High)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -117,20 +117,20 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsPoint(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Tag, 16))
 		out.U16(row, o[1], uint16(x.Tag))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -190,12 +190,12 @@ func gravenPutDrawing(e *wire.Encoder, tail uint, xs []*Drawing, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsDrawing(x))
 		if o[0] != 0 {
@@ -210,8 +210,8 @@ func gravenPutDrawing(e *wire.Encoder, tail uint, xs []*Drawing, root bool) uint
 		tail = wire.Narrow(e, tail, x.Smalls, 32)
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

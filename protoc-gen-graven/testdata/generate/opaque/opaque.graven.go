@@ -38,12 +38,12 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsItem(x))
 		tail = e.String(tail, x.GetName())
@@ -63,8 +63,8 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 		}
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

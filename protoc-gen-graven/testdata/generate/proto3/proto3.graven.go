@@ -51,12 +51,12 @@ func gravenPutReading(e *wire.Encoder, tail uint, xs []*Reading, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[11]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[11]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsReading(x))
 		out.U64(row, o[0], uint64(x.Id))
@@ -83,8 +83,8 @@ func gravenPutReading(e *wire.Encoder, tail uint, xs []*Reading, root bool) uint
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		tail = e.Bytes(tail, x.Raw)
 		out.End(row, o[10], tail-b.Tail)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -164,17 +164,17 @@ func gravenPutNothing(e *wire.Encoder, tail uint, xs []*Nothing, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNothing(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -49,12 +49,12 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[16]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[16]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsScalars(x))
 		out.F64(row, o[0], x.GetF1())
@@ -75,8 +75,8 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 		out.End(row, o[14], tail-b.Tail)
 		out.U32(row, o[15], uint32(x.GetF16()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -155,12 +155,12 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsOptionals(x))
 		out.F64(row, o[0], x.GetF1())
@@ -175,8 +175,8 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 		out.End(row, o[8], tail-b.Tail)
 		out.U32(row, o[9], uint32(x.GetF16()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -268,12 +268,12 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[12]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[12]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRepeateds(x))
 		tail = wire.Numbers(e, tail, x.GetF1())
@@ -305,8 +305,8 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 		}
 		out.End(row, o[11], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -405,12 +405,12 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsMaps(x))
 		tail = wire.StringMap(e, tail, &gravenMapMaps_1, t, 1, x.GetF1(), true, wire.PutString)
@@ -426,8 +426,8 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 		tail = wire.IntMap(e, tail, &gravenMapMaps_6, t, 6, x.GetF6(), wire.PutBool)
 		out.End(row, o[5], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -496,17 +496,17 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	row, tail := b.Row, b.Tail
-	for i, x := range xs {
+	step, tail := b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -558,12 +558,12 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNode(x))
 		tail = e.String(tail, x.GetName())
@@ -581,8 +581,8 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 		}
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -652,12 +652,12 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[9]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[9]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsChoice(x))
 		tail = e.String(tail, x.GetBefore())
@@ -687,8 +687,8 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 		tail = e.String(tail, x.GetAfter())
 		out.End(row, o[8], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -769,12 +769,12 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsNarrow(x))
 		e.Fail(wire.WideU(x.GetU8(), 8))
@@ -794,8 +794,8 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 		e.Fail(wire.WideU(x.GetOpt(), 8))
 		out.U8(row, o[7], uint8(x.GetOpt()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -860,19 +860,19 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.GetX())
 		out.F64(row, o[1], x.GetY())
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -931,12 +931,12 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
@@ -951,8 +951,8 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 		e.Fail(wire.WideU(x.GetTag(), 8))
 		out.U8(row, o[3], uint8(x.GetTag()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1028,12 +1028,12 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsMesh(x))
 		if o[0] != 0 {
@@ -1044,8 +1044,8 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 		tail = wire.StringMap(e, tail, &gravenMapMesh_3, t, 3, x.GetNamed(), true, wire.PutInline[*Point])
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1113,12 +1113,12 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsSparse(x))
 		out.U32(row, o[0], uint32(x.GetA()))
@@ -1132,8 +1132,8 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 			tail = gravenPutEmpty(e, tail, []*Empty{x.GetFarther()}, false)
 		}
 		out.End(row, o[5], tail-b.Tail)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -1206,12 +1206,12 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[15]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[15]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsWide(x))
 		out.U64(row, o[0], uint64(x.GetF1()))
@@ -1240,8 +1240,8 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 		}
 		out.End(row, o[14], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -39,12 +39,12 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord(x))
 		tail = e.Text(tail, x.GetKey())
@@ -74,8 +74,8 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 		tail = e.Text(tail, x.GetLatin())
 		out.End(row, o[7], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasResidue(x.ProtoReflect()), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -150,19 +150,19 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Detail(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -216,18 +216,18 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -37,12 +37,12 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.GetId()))
@@ -56,8 +56,8 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 		}
 		out.End(row, o[4], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -117,12 +117,12 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.GetAccount()))
@@ -130,8 +130,8 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 		tail = e.String(tail, x.GetMemo())
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -188,12 +188,12 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsFrame(x))
 		out.U64(row, o[0], uint64(x.GetTick()))
@@ -202,8 +202,8 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 		}
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -263,12 +263,12 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntity(x))
 		out.U32(row, o[0], uint32(x.GetId()))
@@ -281,8 +281,8 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 		e.Fail(wire.WideU(x.GetHealth(), 16))
 		out.U16(row, o[3], uint16(x.GetHealth()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -347,20 +347,20 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.GetX())
 		out.F32(row, o[1], x.GetY())
 		out.F32(row, o[2], x.GetZ())
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -420,12 +420,12 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[5]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTelemetry(x))
 		out.U32(row, o[0], uint32(x.GetDevice()))
@@ -435,8 +435,8 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 		e.Fail(wire.WideU(x.GetBattery(), 8))
 		out.U8(row, o[4], uint8(x.GetBattery()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -498,12 +498,12 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsChunk(x))
 		out.U32(row, o[0], uint32(x.GetStream()))
@@ -511,8 +511,8 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 		tail = e.Bytes(tail, x.GetPayload())
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

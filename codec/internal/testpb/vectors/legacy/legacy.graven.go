@@ -39,12 +39,12 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord(x))
 		if v := x.Key; v != nil {
@@ -70,8 +70,8 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 		}
 		out.End(row, o[7], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -146,12 +146,12 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Detail(x))
 		if v := x.Text; v != nil {
@@ -159,8 +159,8 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -214,18 +214,18 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

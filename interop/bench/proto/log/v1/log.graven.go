@@ -32,12 +32,12 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsLogs(x))
 		if v := x.Logs; len(v) != 0 {
@@ -45,8 +45,8 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -106,12 +106,12 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[7]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsLog(x))
 		if o[0] != 0 {
@@ -129,8 +129,8 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 		out.U16(row, o[5], uint16(x.Code))
 		out.U64(row, o[6], uint64(x.Size))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -195,12 +195,12 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAddress(x))
 		e.Fail(wire.WideU(x.X0, 8))
@@ -212,8 +212,8 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 		e.Fail(wire.WideU(x.X3, 8))
 		out.U8(row, o[3], uint8(x.X3))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

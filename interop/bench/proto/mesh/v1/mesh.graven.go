@@ -33,19 +33,19 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsMesh(x))
 		tail = wire.PackAll(e, tail, x.Triangles, 48, gravenPackTriangle)
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -103,12 +103,12 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, row, tail := (*[4]uint32)(b.Offs), b.Row, b.Tail
-	for i, x := range xs {
+	o, step, tail := (*[4]uint32)(b.Offs()), b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
@@ -124,8 +124,8 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 			gravenPackVec3(e, row+uint(o[3]), x.Normal)
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -198,20 +198,20 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
 		out.F32(row, o[2], x.Z)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

@@ -60,12 +60,12 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[8]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsAnyValue(x))
 		if v, _ := x.Value.(*AnyValue_StringValue); v != nil {
@@ -94,8 +94,8 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 			out.U32(row, o[7], uint32(v.StringValueStrindex))
 		}
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -186,12 +186,12 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsArrayValue(x))
 		if v := x.Values; len(v) != 0 {
@@ -199,8 +199,8 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -254,12 +254,12 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsKeyValueList(x))
 		if v := x.Values; len(v) != 0 {
@@ -267,8 +267,8 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -324,12 +324,12 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsKeyValue(x))
 		tail = e.String(tail, x.Key)
@@ -340,8 +340,8 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 		out.End(row, o[1], tail-b.Tail)
 		out.U32(row, o[2], uint32(x.KeyStrindex))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -400,12 +400,12 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsInstrumentationScope(x))
 		tail = e.String(tail, x.Name)
@@ -418,8 +418,8 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 		out.End(row, o[2], tail-b.Tail)
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -479,12 +479,12 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsEntityRef(x))
 		tail = e.String(tail, x.SchemaUrl)
@@ -496,8 +496,8 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 		tail = wire.Strings(e, tail, x.DescriptionKeys, true)
 		out.End(row, o[3], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }

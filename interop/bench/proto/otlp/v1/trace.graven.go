@@ -32,12 +32,12 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[1]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsTracesData(x))
 		if v := x.ResourceSpans; len(v) != 0 {
@@ -45,8 +45,8 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 		}
 		out.End(row, o[0], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -102,12 +102,12 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsResourceSpans(x))
 		if v := x.Resource; v != nil {
@@ -121,8 +121,8 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 		tail = e.String(tail, x.SchemaUrl)
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -182,12 +182,12 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[3]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsScopeSpans(x))
 		if v := x.Scope; v != nil {
@@ -201,8 +201,8 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 		tail = e.String(tail, x.SchemaUrl)
 		out.End(row, o[2], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -275,12 +275,12 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[16]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[16]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan(x))
 		tail = e.Bytes(tail, x.TraceId)
@@ -317,8 +317,8 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 		out.End(row, o[14], tail-b.Tail)
 		out.U32(row, o[15], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -402,12 +402,12 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[4]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan_Event(x))
 		out.U64(row, o[0], uint64(x.TimeUnixNano))
@@ -419,8 +419,8 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 		out.End(row, o[2], tail-b.Tail)
 		out.U32(row, o[3], uint32(x.DroppedAttributesCount))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -482,12 +482,12 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[6]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsSpan_Link(x))
 		tail = e.Bytes(tail, x.TraceId)
@@ -503,8 +503,8 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 		out.U32(row, o[4], uint32(x.DroppedAttributesCount))
 		out.U32(row, o[5], uint32(x.Flags))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -568,20 +568,20 @@ func gravenPutStatus(e *wire.Encoder, tail uint, xs []*Status, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
 		x = wire.Or(x)
 		b.Bits(row, gravenBitsStatus(x))
 		tail = e.String(tail, x.Message)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Code))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
