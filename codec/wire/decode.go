@@ -24,8 +24,8 @@ type Decoder struct {
 	data  bytesSlab // of bytes fields
 	next  int       // values in the next slab for fields with explicit presence
 	root  Rows
-	stack []Rows // blocks of other packages' messages
-	slabs []any  // of type *Slab[T], by key
+	stack []Rows  // blocks of other packages' messages
+	slabs []*Slab // by key
 	used  []uint32
 
 	strs  ones[string]
@@ -42,9 +42,17 @@ type Decoder struct {
 // pointers, its size class of 3,072, of which a span holds eight; of 4,096 it holds two.
 const slabBytes = 3064
 
-// Key identifies a Go type whose values a decoder takes from slabs. The zero
-// value is ready.
-type Key struct{ id atomic.Uint32 }
+// Key identifies a Go type whose values a decoder takes from slabs, and makes them. All
+// that is generic about slabs takes the pointer type P, never the type itself: code that is
+// generic over pointers is compiled once for a package, over structs once for each.
+type Key struct {
+	Make func(n int) mem.Values // Values of the type
+
+	id atomic.Uint32
+}
+
+// Values are n zero values of a type.
+func Values[T any](n int) mem.Values { return mem.Make[T](n) }
 
 var lastKey atomic.Uint32
 
@@ -58,40 +66,52 @@ func (k *Key) get() uint32 {
 
 // Slab hands out values of one type. It counts rather than cuts what it has handed out: no
 // pointer is written for that.
-type Slab[T any] struct {
-	all  []T
+type Slab struct {
+	all  mem.Values
 	at   int
 	next int
+	key  *Key // nil while the slab is not in use
 }
 
 // SlabOf is the decoder's slab for a type.
-func SlabOf[T any](d *Decoder, k *Key) *Slab[T] {
-	id := k.get()
-	if int(id) < len(d.slabs) {
-		if s, ok := d.slabs[id].(*Slab[T]); ok {
+func SlabOf(d *Decoder, k *Key) *Slab {
+	if id := int(k.id.Load()); id < len(d.slabs) {
+		if s := d.slabs[id]; s != nil && s.key != nil {
 			return s
 		}
-	} else {
-		d.slabs = append(d.slabs, make([]any, int(id)+1-len(d.slabs))...)
 	}
-	s := new(Slab[T])
-	d.slabs[id] = s
-	d.used = append(d.used, id)
-	return s
-}
-
-// New takes a zero T.
-func (s *Slab[T]) New(d *Decoder) *T {
-	if s.at >= len(s.all) {
-		s.grow(d, 1)
-	}
-	s.at++
-	return &s.all[s.at-1]
+	return d.newSlab(k)
 }
 
 //go:noinline
-func (s *Slab[T]) grow(d *Decoder, atLeast int) {
-	size := mem.SizeOf[T]()
+func (d *Decoder) newSlab(k *Key) *Slab {
+	id := k.get()
+	if n := int(id) + 1 - len(d.slabs); n > 0 {
+		d.slabs = append(d.slabs, make([]*Slab, n)...)
+	}
+	if d.slabs[id] == nil {
+		d.slabs[id] = new(Slab)
+	}
+	d.used = append(d.used, id)
+	s := d.slabs[id]
+	s.all, s.key = k.Make(0), k
+	return s
+}
+
+// Take takes a zero value from a slab, New from the slab of its type.
+func Take[P any](d *Decoder, s *Slab) P {
+	if s.at >= s.all.Len() {
+		s.grow(d, 1)
+	}
+	s.at++
+	return mem.Item[P](&s.all, s.at-1)
+}
+
+func New[P any](d *Decoder, k *Key) P { return Take[P](d, SlabOf(d, k)) }
+
+//go:noinline
+func (s *Slab) grow(d *Decoder, atLeast int) {
+	size := s.all.Size()
 	most := max(1, slabBytes/max(1, size))
 	if atLeast > most/4 {
 		s.next = min(atLeast, most) // a long list takes what it needs
@@ -99,11 +119,8 @@ func (s *Slab[T]) grow(d *Decoder, atLeast int) {
 		s.next = min(max(1, 2*s.next, atLeast), most)
 	}
 	d.take(s.next * size)
-	s.all, s.at = make([]T, s.next), 0
+	s.all, s.at = s.key.Make(s.next), 0
 }
-
-// New takes a zero T from the type's slab.
-func New[T any](d *Decoder, k *Key) *T { return SlabOf[T](d, k).New(d) }
 
 // take charges bytes about to be allocated; past the budget it throws.
 func (d *Decoder) take(n int) {
@@ -236,31 +253,41 @@ func (d *Decoder) open(i *Info, b []byte) Rows {
 	return openRows(p, int(n), b[k+len(p.Rows.Shape):])
 }
 
-// Open opens the block of a present field of the type; m is a nil pointer of it.
-func (t *Type) Open(m proto.Message, d *Decoder, r Row, s *Slot) (*Info, Rows) {
+// OpenOne opens the block of a present message of the package's type t and takes a message,
+// OpenList one of a list and takes as many. Both are left to be decoded from b.
+//
+//go:noinline
+func OpenOne[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) P {
+	return New[P](d, t.open(*new(P), d, r, s, b))
+}
+
+//go:noinline
+func OpenList[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) []P {
+	k := t.open(*new(P), d, r, s, b)
+	n := b.N
+	d.take(8 * n)
+	d.next = max(d.next, min(n, maxStrings))
+	xs := make([]P, n)
+	sl := SlabOf(d, k)
+	for i := range xs {
+		if sl.at >= sl.all.Len() {
+			sl.grow(d, n-i)
+		}
+		xs[i] = mem.Item[P](&sl.all, sl.at)
+		sl.at++
+	}
+	return xs
+}
+
+func (t *Type) open(m proto.Message, d *Decoder, r Row, s *Slot, b *Rows) *Key {
 	d.depth++
 	i := t.Of(m)
-	return i, d.open(i, r.Bytes(s))
+	*b = d.open(i, r.Bytes(s))
+	return &i.Key
 }
 
 // Close ends the block that was opened last.
 func (d *Decoder) Close() { d.depth-- }
-
-// Alloc takes n messages from the slab of their type.
-func Alloc[T any](d *Decoder, k *Key, n int) []*T {
-	d.take(8 * n)
-	d.next = max(d.next, min(n, maxStrings))
-	xs := make([]*T, n)
-	s := SlabOf[T](d, k)
-	for i := range xs {
-		if s.at >= len(s.all) {
-			s.grow(d, n-i)
-		}
-		xs[i] = &s.all[s.at]
-		s.at++
-	}
-	return xs
-}
 
 // Message decodes a present message of another package into m, which is empty.
 func (d *Decoder) Message(r Row, s *Slot, m proto.Message) {

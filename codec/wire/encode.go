@@ -473,14 +473,6 @@ func Bit(set bool) uint64 {
 	return 0
 }
 
-// Or is x, or an empty message.
-func Or[T any](x *T) *T {
-	if x == nil {
-		x = new(T)
-	}
-	return x
-}
-
 // Deref is the value at p, or zero.
 func Deref[T any](p *T) (v T) {
 	if p != nil {

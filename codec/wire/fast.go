@@ -86,7 +86,7 @@ func DecodeRoot(t *Type, m proto.Message, p *layout.Plan, block []byte, o Decode
 // free drops what must not be shared by messages, and gives the decoder back.
 func (d *Decoder) free() {
 	for _, id := range d.used {
-		d.slabs[id] = nil
+		*d.slabs[id] = Slab{}
 	}
 	d.used, d.stack = d.used[:0], d.stack[:0]
 	d.strs, d.root, d.reflectDecoder = ones[string]{}, Rows{}, reflectDecoder{}

@@ -55,11 +55,9 @@ func known(m proto.Message) *Type {
 	return nil
 }
 
-var gravenTypeAny = Type{Shape: 0x4ed6aec3}
+var gravenTypeAny = Type{Shape: 0x4ed6aec3, Make: Values[anypb.Any]}
 
-func gravenKnownAny() *Type {
-	return Bind[anypb.Any](&gravenTypeAny, gravenPutAny, gravenPut1Any, gravenGet1Any)
-}
+func gravenKnownAny() *Type { return Bind(&gravenTypeAny, gravenPutAny, gravenPut1Any, gravenGet1Any) }
 func gravenBitsAny(x *anypb.Any) (b uint64) {
 	b |= Bit(len(x.TypeUrl) != 0) << 0
 	b |= Bit(len(x.Value) != 0) << 1
@@ -78,7 +76,9 @@ func gravenPutAny(e *Encoder, tail uint, xs []*anypb.Any, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(anypb.Any)
+		}
 		b.Bits(row, gravenBitsAny(x))
 		tail = e.String(tail, x.TypeUrl)
 		out.End(row, o[0], tail-b.Tail)
@@ -110,24 +110,24 @@ func gravenGet1Any(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetAny(d, b, []*anypb.Any{m.(*anypb.Any)})
 }
 func gravenOneAny(d *Decoder, r Row, s *Slot) *anypb.Any {
-	t, b := gravenTypeAny.Open((*anypb.Any)(nil), d, r, s)
-	xs := [1]*anypb.Any{New[anypb.Any](d, &t.Key)}
-	gravenGetAny(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*anypb.Any](d, r, s, &gravenTypeAny, &b)
+	gravenGetAny(d, &b, []*anypb.Any{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAny(d *Decoder, r Row, s *Slot) []*anypb.Any {
-	t, b := gravenTypeAny.Open((*anypb.Any)(nil), d, r, s)
-	xs := Alloc[anypb.Any](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*anypb.Any](d, r, s, &gravenTypeAny, &b)
 	gravenGetAny(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeDuration = Type{Shape: 0x1d3a2437}
+var gravenTypeDuration = Type{Shape: 0x1d3a2437, Make: Values[durationpb.Duration]}
 
 func gravenKnownDuration() *Type {
-	return Bind[durationpb.Duration](&gravenTypeDuration, gravenPutDuration, gravenPut1Duration, gravenGet1Duration)
+	return Bind(&gravenTypeDuration, gravenPutDuration, gravenPut1Duration, gravenGet1Duration)
 }
 func gravenBitsDuration(x *durationpb.Duration) (b uint64) {
 	b |= Bit(x.Seconds != 0) << 0
@@ -147,7 +147,9 @@ func gravenPutDuration(e *Encoder, tail uint, xs []*durationpb.Duration, root bo
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(durationpb.Duration)
+		}
 		b.Bits(row, gravenBitsDuration(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
@@ -175,24 +177,24 @@ func gravenGet1Duration(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetDuration(d, b, []*durationpb.Duration{m.(*durationpb.Duration)})
 }
 func gravenOneDuration(d *Decoder, r Row, s *Slot) *durationpb.Duration {
-	t, b := gravenTypeDuration.Open((*durationpb.Duration)(nil), d, r, s)
-	xs := [1]*durationpb.Duration{New[durationpb.Duration](d, &t.Key)}
-	gravenGetDuration(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*durationpb.Duration](d, r, s, &gravenTypeDuration, &b)
+	gravenGetDuration(d, &b, []*durationpb.Duration{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDuration(d *Decoder, r Row, s *Slot) []*durationpb.Duration {
-	t, b := gravenTypeDuration.Open((*durationpb.Duration)(nil), d, r, s)
-	xs := Alloc[durationpb.Duration](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*durationpb.Duration](d, r, s, &gravenTypeDuration, &b)
 	gravenGetDuration(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEmpty = Type{Shape: 0xf16177d2}
+var gravenTypeEmpty = Type{Shape: 0xf16177d2, Make: Values[emptypb.Empty]}
 
 func gravenKnownEmpty() *Type {
-	return Bind[emptypb.Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
+	return Bind(&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
 func gravenBitsEmpty(x *emptypb.Empty) (b uint64) {
 	return b
@@ -210,7 +212,9 @@ func gravenPutEmpty(e *Encoder, tail uint, xs []*emptypb.Empty, root bool) uint 
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(emptypb.Empty)
+		}
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += step
@@ -232,24 +236,24 @@ func gravenGet1Empty(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetEmpty(d, b, []*emptypb.Empty{m.(*emptypb.Empty)})
 }
 func gravenOneEmpty(d *Decoder, r Row, s *Slot) *emptypb.Empty {
-	t, b := gravenTypeEmpty.Open((*emptypb.Empty)(nil), d, r, s)
-	xs := [1]*emptypb.Empty{New[emptypb.Empty](d, &t.Key)}
-	gravenGetEmpty(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*emptypb.Empty](d, r, s, &gravenTypeEmpty, &b)
+	gravenGetEmpty(d, &b, []*emptypb.Empty{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEmpty(d *Decoder, r Row, s *Slot) []*emptypb.Empty {
-	t, b := gravenTypeEmpty.Open((*emptypb.Empty)(nil), d, r, s)
-	xs := Alloc[emptypb.Empty](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*emptypb.Empty](d, r, s, &gravenTypeEmpty, &b)
 	gravenGetEmpty(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFieldMask = Type{Shape: 0x5167f30d}
+var gravenTypeFieldMask = Type{Shape: 0x5167f30d, Make: Values[fieldmaskpb.FieldMask]}
 
 func gravenKnownFieldMask() *Type {
-	return Bind[fieldmaskpb.FieldMask](&gravenTypeFieldMask, gravenPutFieldMask, gravenPut1FieldMask, gravenGet1FieldMask)
+	return Bind(&gravenTypeFieldMask, gravenPutFieldMask, gravenPut1FieldMask, gravenGet1FieldMask)
 }
 func gravenBitsFieldMask(x *fieldmaskpb.FieldMask) (b uint64) {
 	b |= Bit(len(x.Paths) != 0) << 0
@@ -268,7 +272,9 @@ func gravenPutFieldMask(e *Encoder, tail uint, xs []*fieldmaskpb.FieldMask, root
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(fieldmaskpb.FieldMask)
+		}
 		b.Bits(row, gravenBitsFieldMask(x))
 		tail = Strings(e, tail, x.Paths, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -297,25 +303,25 @@ func gravenGet1FieldMask(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetFieldMask(d, b, []*fieldmaskpb.FieldMask{m.(*fieldmaskpb.FieldMask)})
 }
 func gravenOneFieldMask(d *Decoder, r Row, s *Slot) *fieldmaskpb.FieldMask {
-	t, b := gravenTypeFieldMask.Open((*fieldmaskpb.FieldMask)(nil), d, r, s)
-	xs := [1]*fieldmaskpb.FieldMask{New[fieldmaskpb.FieldMask](d, &t.Key)}
-	gravenGetFieldMask(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*fieldmaskpb.FieldMask](d, r, s, &gravenTypeFieldMask, &b)
+	gravenGetFieldMask(d, &b, []*fieldmaskpb.FieldMask{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFieldMask(d *Decoder, r Row, s *Slot) []*fieldmaskpb.FieldMask {
-	t, b := gravenTypeFieldMask.Open((*fieldmaskpb.FieldMask)(nil), d, r, s)
-	xs := Alloc[fieldmaskpb.FieldMask](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*fieldmaskpb.FieldMask](d, r, s, &gravenTypeFieldMask, &b)
 	gravenGetFieldMask(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStruct = Type{Shape: 0x98ae26e0}
+var gravenTypeStruct = Type{Shape: 0x98ae26e0, Make: Values[structpb.Struct]}
 var gravenMapStruct_1 MapInfo
 
 func gravenKnownStruct() *Type {
-	return Bind[structpb.Struct](&gravenTypeStruct, gravenPutStruct, gravenPut1Struct, gravenGet1Struct)
+	return Bind(&gravenTypeStruct, gravenPutStruct, gravenPut1Struct, gravenGet1Struct)
 }
 func gravenBitsStruct(x *structpb.Struct) (b uint64) {
 	b |= Bit(len(x.Fields) != 0) << 0
@@ -335,7 +341,9 @@ func gravenPutStruct(e *Encoder, tail uint, xs []*structpb.Struct, root bool) ui
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(structpb.Struct)
+		}
 		b.Bits(row, gravenBitsStruct(x))
 		tail = StringMap(e, tail, &gravenMapStruct_1, t, 1, x.Fields, true, PutMessage[*structpb.Value])
 		out.End(row, o[0], tail-b.Tail)
@@ -365,30 +373,30 @@ func gravenGet1Struct(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetStruct(d, b, []*structpb.Struct{m.(*structpb.Struct)})
 }
 func gravenOneStruct(d *Decoder, r Row, s *Slot) *structpb.Struct {
-	t, b := gravenTypeStruct.Open((*structpb.Struct)(nil), d, r, s)
-	xs := [1]*structpb.Struct{New[structpb.Struct](d, &t.Key)}
-	gravenGetStruct(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*structpb.Struct](d, r, s, &gravenTypeStruct, &b)
+	gravenGetStruct(d, &b, []*structpb.Struct{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStruct(d *Decoder, r Row, s *Slot) []*structpb.Struct {
-	t, b := gravenTypeStruct.Open((*structpb.Struct)(nil), d, r, s)
-	xs := Alloc[structpb.Struct](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*structpb.Struct](d, r, s, &gravenTypeStruct, &b)
 	gravenGetStruct(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeValue = Type{Shape: 0x7821145d}
-var gravenKeyValue_NullValue Key
-var gravenKeyValue_NumberValue Key
-var gravenKeyValue_StringValue Key
-var gravenKeyValue_BoolValue Key
-var gravenKeyValue_StructValue Key
-var gravenKeyValue_ListValue Key
+var gravenTypeValue = Type{Shape: 0x7821145d, Make: Values[structpb.Value]}
+var gravenKeyValue_NullValue = Key{Make: Values[structpb.Value_NullValue]}
+var gravenKeyValue_NumberValue = Key{Make: Values[structpb.Value_NumberValue]}
+var gravenKeyValue_StringValue = Key{Make: Values[structpb.Value_StringValue]}
+var gravenKeyValue_BoolValue = Key{Make: Values[structpb.Value_BoolValue]}
+var gravenKeyValue_StructValue = Key{Make: Values[structpb.Value_StructValue]}
+var gravenKeyValue_ListValue = Key{Make: Values[structpb.Value_ListValue]}
 
 func gravenKnownValue() *Type {
-	return Bind[structpb.Value](&gravenTypeValue, gravenPutValue, gravenPut1Value, gravenGet1Value)
+	return Bind(&gravenTypeValue, gravenPutValue, gravenPut1Value, gravenGet1Value)
 }
 func gravenBitsValue(x *structpb.Value) (b uint64) {
 	switch v := x.Kind.(type) {
@@ -423,7 +431,9 @@ func gravenPutValue(e *Encoder, tail uint, xs []*structpb.Value, root bool) uint
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(structpb.Value)
+		}
 		b.Bits(row, gravenBitsValue(x))
 		if v, _ := x.Kind.(*structpb.Value_NullValue); v != nil {
 			out.U32(row, o[0], uint32(v.NullValue))
@@ -457,32 +467,32 @@ func gravenGetValue(d *Decoder, b *Rows, xs []*structpb.Value) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := New[structpb.Value_NullValue](d, &gravenKeyValue_NullValue)
+			v := New[*structpb.Value_NullValue](d, &gravenKeyValue_NullValue)
 			v.NullValue = structpb.NullValue(int32(r.U32(&s[0])))
 			x.Kind = v
 		}
 		if r.Has(&s[1]) {
-			v := New[structpb.Value_NumberValue](d, &gravenKeyValue_NumberValue)
+			v := New[*structpb.Value_NumberValue](d, &gravenKeyValue_NumberValue)
 			v.NumberValue = r.F64(&s[1])
 			x.Kind = v
 		}
 		if r.Has(&s[2]) {
-			v := New[structpb.Value_StringValue](d, &gravenKeyValue_StringValue)
+			v := New[*structpb.Value_StringValue](d, &gravenKeyValue_StringValue)
 			v.StringValue = d.String(r, &s[2])
 			x.Kind = v
 		}
 		if r.Has(&s[3]) {
-			v := New[structpb.Value_BoolValue](d, &gravenKeyValue_BoolValue)
+			v := New[*structpb.Value_BoolValue](d, &gravenKeyValue_BoolValue)
 			v.BoolValue = r.Bool(&s[3])
 			x.Kind = v
 		}
 		if r.Has(&s[4]) {
-			v := New[structpb.Value_StructValue](d, &gravenKeyValue_StructValue)
+			v := New[*structpb.Value_StructValue](d, &gravenKeyValue_StructValue)
 			v.StructValue = gravenOneStruct(d, r, &s[4])
 			x.Kind = v
 		}
 		if r.Has(&s[5]) {
-			v := New[structpb.Value_ListValue](d, &gravenKeyValue_ListValue)
+			v := New[*structpb.Value_ListValue](d, &gravenKeyValue_ListValue)
 			v.ListValue = gravenOneListValue(d, r, &s[5])
 			x.Kind = v
 		}
@@ -495,24 +505,24 @@ func gravenGet1Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetValue(d, b, []*structpb.Value{m.(*structpb.Value)})
 }
 func gravenOneValue(d *Decoder, r Row, s *Slot) *structpb.Value {
-	t, b := gravenTypeValue.Open((*structpb.Value)(nil), d, r, s)
-	xs := [1]*structpb.Value{New[structpb.Value](d, &t.Key)}
-	gravenGetValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*structpb.Value](d, r, s, &gravenTypeValue, &b)
+	gravenGetValue(d, &b, []*structpb.Value{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListValue(d *Decoder, r Row, s *Slot) []*structpb.Value {
-	t, b := gravenTypeValue.Open((*structpb.Value)(nil), d, r, s)
-	xs := Alloc[structpb.Value](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*structpb.Value](d, r, s, &gravenTypeValue, &b)
 	gravenGetValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListValue = Type{Shape: 0x98ae26e0}
+var gravenTypeListValue = Type{Shape: 0x98ae26e0, Make: Values[structpb.ListValue]}
 
 func gravenKnownListValue() *Type {
-	return Bind[structpb.ListValue](&gravenTypeListValue, gravenPutListValue, gravenPut1ListValue, gravenGet1ListValue)
+	return Bind(&gravenTypeListValue, gravenPutListValue, gravenPut1ListValue, gravenGet1ListValue)
 }
 func gravenBitsListValue(x *structpb.ListValue) (b uint64) {
 	b |= Bit(len(x.Values) != 0) << 0
@@ -531,7 +541,9 @@ func gravenPutListValue(e *Encoder, tail uint, xs []*structpb.ListValue, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(structpb.ListValue)
+		}
 		b.Bits(row, gravenBitsListValue(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutValue(e, tail, v, false)
@@ -562,24 +574,24 @@ func gravenGet1ListValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetListValue(d, b, []*structpb.ListValue{m.(*structpb.ListValue)})
 }
 func gravenOneListValue(d *Decoder, r Row, s *Slot) *structpb.ListValue {
-	t, b := gravenTypeListValue.Open((*structpb.ListValue)(nil), d, r, s)
-	xs := [1]*structpb.ListValue{New[structpb.ListValue](d, &t.Key)}
-	gravenGetListValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*structpb.ListValue](d, r, s, &gravenTypeListValue, &b)
+	gravenGetListValue(d, &b, []*structpb.ListValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListValue(d *Decoder, r Row, s *Slot) []*structpb.ListValue {
-	t, b := gravenTypeListValue.Open((*structpb.ListValue)(nil), d, r, s)
-	xs := Alloc[structpb.ListValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*structpb.ListValue](d, r, s, &gravenTypeListValue, &b)
 	gravenGetListValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTimestamp = Type{Shape: 0x1d3a2437}
+var gravenTypeTimestamp = Type{Shape: 0x1d3a2437, Make: Values[timestamppb.Timestamp]}
 
 func gravenKnownTimestamp() *Type {
-	return Bind[timestamppb.Timestamp](&gravenTypeTimestamp, gravenPutTimestamp, gravenPut1Timestamp, gravenGet1Timestamp)
+	return Bind(&gravenTypeTimestamp, gravenPutTimestamp, gravenPut1Timestamp, gravenGet1Timestamp)
 }
 func gravenBitsTimestamp(x *timestamppb.Timestamp) (b uint64) {
 	b |= Bit(x.Seconds != 0) << 0
@@ -599,7 +611,9 @@ func gravenPutTimestamp(e *Encoder, tail uint, xs []*timestamppb.Timestamp, root
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(timestamppb.Timestamp)
+		}
 		b.Bits(row, gravenBitsTimestamp(x))
 		out.U64(row, o[0], uint64(x.Seconds))
 		out.U32(row, o[1], uint32(x.Nanos))
@@ -627,24 +641,24 @@ func gravenGet1Timestamp(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetTimestamp(d, b, []*timestamppb.Timestamp{m.(*timestamppb.Timestamp)})
 }
 func gravenOneTimestamp(d *Decoder, r Row, s *Slot) *timestamppb.Timestamp {
-	t, b := gravenTypeTimestamp.Open((*timestamppb.Timestamp)(nil), d, r, s)
-	xs := [1]*timestamppb.Timestamp{New[timestamppb.Timestamp](d, &t.Key)}
-	gravenGetTimestamp(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*timestamppb.Timestamp](d, r, s, &gravenTypeTimestamp, &b)
+	gravenGetTimestamp(d, &b, []*timestamppb.Timestamp{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTimestamp(d *Decoder, r Row, s *Slot) []*timestamppb.Timestamp {
-	t, b := gravenTypeTimestamp.Open((*timestamppb.Timestamp)(nil), d, r, s)
-	xs := Alloc[timestamppb.Timestamp](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*timestamppb.Timestamp](d, r, s, &gravenTypeTimestamp, &b)
 	gravenGetTimestamp(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e}
+var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.DoubleValue]}
 
 func gravenKnownDoubleValue() *Type {
-	return Bind[wrapperspb.DoubleValue](&gravenTypeDoubleValue, gravenPutDoubleValue, gravenPut1DoubleValue, gravenGet1DoubleValue)
+	return Bind(&gravenTypeDoubleValue, gravenPutDoubleValue, gravenPut1DoubleValue, gravenGet1DoubleValue)
 }
 func gravenBitsDoubleValue(x *wrapperspb.DoubleValue) (b uint64) {
 	b |= Bit(math.Float64bits(x.Value) != 0) << 0
@@ -663,7 +677,9 @@ func gravenPutDoubleValue(e *Encoder, tail uint, xs []*wrapperspb.DoubleValue, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.DoubleValue)
+		}
 		b.Bits(row, gravenBitsDoubleValue(x))
 		out.F64(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -689,24 +705,24 @@ func gravenGet1DoubleValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetDoubleValue(d, b, []*wrapperspb.DoubleValue{m.(*wrapperspb.DoubleValue)})
 }
 func gravenOneDoubleValue(d *Decoder, r Row, s *Slot) *wrapperspb.DoubleValue {
-	t, b := gravenTypeDoubleValue.Open((*wrapperspb.DoubleValue)(nil), d, r, s)
-	xs := [1]*wrapperspb.DoubleValue{New[wrapperspb.DoubleValue](d, &t.Key)}
-	gravenGetDoubleValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.DoubleValue](d, r, s, &gravenTypeDoubleValue, &b)
+	gravenGetDoubleValue(d, &b, []*wrapperspb.DoubleValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDoubleValue(d *Decoder, r Row, s *Slot) []*wrapperspb.DoubleValue {
-	t, b := gravenTypeDoubleValue.Open((*wrapperspb.DoubleValue)(nil), d, r, s)
-	xs := Alloc[wrapperspb.DoubleValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.DoubleValue](d, r, s, &gravenTypeDoubleValue, &b)
 	gravenGetDoubleValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFloatValue = Type{Shape: 0xc586df4b}
+var gravenTypeFloatValue = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.FloatValue]}
 
 func gravenKnownFloatValue() *Type {
-	return Bind[wrapperspb.FloatValue](&gravenTypeFloatValue, gravenPutFloatValue, gravenPut1FloatValue, gravenGet1FloatValue)
+	return Bind(&gravenTypeFloatValue, gravenPutFloatValue, gravenPut1FloatValue, gravenGet1FloatValue)
 }
 func gravenBitsFloatValue(x *wrapperspb.FloatValue) (b uint64) {
 	b |= Bit(math.Float32bits(x.Value) != 0) << 0
@@ -725,7 +741,9 @@ func gravenPutFloatValue(e *Encoder, tail uint, xs []*wrapperspb.FloatValue, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.FloatValue)
+		}
 		b.Bits(row, gravenBitsFloatValue(x))
 		out.F32(row, o[0], x.Value)
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -751,24 +769,24 @@ func gravenGet1FloatValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetFloatValue(d, b, []*wrapperspb.FloatValue{m.(*wrapperspb.FloatValue)})
 }
 func gravenOneFloatValue(d *Decoder, r Row, s *Slot) *wrapperspb.FloatValue {
-	t, b := gravenTypeFloatValue.Open((*wrapperspb.FloatValue)(nil), d, r, s)
-	xs := [1]*wrapperspb.FloatValue{New[wrapperspb.FloatValue](d, &t.Key)}
-	gravenGetFloatValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.FloatValue](d, r, s, &gravenTypeFloatValue, &b)
+	gravenGetFloatValue(d, &b, []*wrapperspb.FloatValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFloatValue(d *Decoder, r Row, s *Slot) []*wrapperspb.FloatValue {
-	t, b := gravenTypeFloatValue.Open((*wrapperspb.FloatValue)(nil), d, r, s)
-	xs := Alloc[wrapperspb.FloatValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.FloatValue](d, r, s, &gravenTypeFloatValue, &b)
 	gravenGetFloatValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInt64Value = Type{Shape: 0xbfeb160e}
+var gravenTypeInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.Int64Value]}
 
 func gravenKnownInt64Value() *Type {
-	return Bind[wrapperspb.Int64Value](&gravenTypeInt64Value, gravenPutInt64Value, gravenPut1Int64Value, gravenGet1Int64Value)
+	return Bind(&gravenTypeInt64Value, gravenPutInt64Value, gravenPut1Int64Value, gravenGet1Int64Value)
 }
 func gravenBitsInt64Value(x *wrapperspb.Int64Value) (b uint64) {
 	b |= Bit(x.Value != 0) << 0
@@ -787,7 +805,9 @@ func gravenPutInt64Value(e *Encoder, tail uint, xs []*wrapperspb.Int64Value, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.Int64Value)
+		}
 		b.Bits(row, gravenBitsInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -813,24 +833,24 @@ func gravenGet1Int64Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetInt64Value(d, b, []*wrapperspb.Int64Value{m.(*wrapperspb.Int64Value)})
 }
 func gravenOneInt64Value(d *Decoder, r Row, s *Slot) *wrapperspb.Int64Value {
-	t, b := gravenTypeInt64Value.Open((*wrapperspb.Int64Value)(nil), d, r, s)
-	xs := [1]*wrapperspb.Int64Value{New[wrapperspb.Int64Value](d, &t.Key)}
-	gravenGetInt64Value(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.Int64Value](d, r, s, &gravenTypeInt64Value, &b)
+	gravenGetInt64Value(d, &b, []*wrapperspb.Int64Value{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int64Value {
-	t, b := gravenTypeInt64Value.Open((*wrapperspb.Int64Value)(nil), d, r, s)
-	xs := Alloc[wrapperspb.Int64Value](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.Int64Value](d, r, s, &gravenTypeInt64Value, &b)
 	gravenGetInt64Value(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e}
+var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.UInt64Value]}
 
 func gravenKnownUInt64Value() *Type {
-	return Bind[wrapperspb.UInt64Value](&gravenTypeUInt64Value, gravenPutUInt64Value, gravenPut1UInt64Value, gravenGet1UInt64Value)
+	return Bind(&gravenTypeUInt64Value, gravenPutUInt64Value, gravenPut1UInt64Value, gravenGet1UInt64Value)
 }
 func gravenBitsUInt64Value(x *wrapperspb.UInt64Value) (b uint64) {
 	b |= Bit(x.Value != 0) << 0
@@ -849,7 +869,9 @@ func gravenPutUInt64Value(e *Encoder, tail uint, xs []*wrapperspb.UInt64Value, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.UInt64Value)
+		}
 		b.Bits(row, gravenBitsUInt64Value(x))
 		out.U64(row, o[0], uint64(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -875,24 +897,24 @@ func gravenGet1UInt64Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetUInt64Value(d, b, []*wrapperspb.UInt64Value{m.(*wrapperspb.UInt64Value)})
 }
 func gravenOneUInt64Value(d *Decoder, r Row, s *Slot) *wrapperspb.UInt64Value {
-	t, b := gravenTypeUInt64Value.Open((*wrapperspb.UInt64Value)(nil), d, r, s)
-	xs := [1]*wrapperspb.UInt64Value{New[wrapperspb.UInt64Value](d, &t.Key)}
-	gravenGetUInt64Value(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.UInt64Value](d, r, s, &gravenTypeUInt64Value, &b)
+	gravenGetUInt64Value(d, &b, []*wrapperspb.UInt64Value{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListUInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt64Value {
-	t, b := gravenTypeUInt64Value.Open((*wrapperspb.UInt64Value)(nil), d, r, s)
-	xs := Alloc[wrapperspb.UInt64Value](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.UInt64Value](d, r, s, &gravenTypeUInt64Value, &b)
 	gravenGetUInt64Value(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInt32Value = Type{Shape: 0xc586df4b}
+var gravenTypeInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.Int32Value]}
 
 func gravenKnownInt32Value() *Type {
-	return Bind[wrapperspb.Int32Value](&gravenTypeInt32Value, gravenPutInt32Value, gravenPut1Int32Value, gravenGet1Int32Value)
+	return Bind(&gravenTypeInt32Value, gravenPutInt32Value, gravenPut1Int32Value, gravenGet1Int32Value)
 }
 func gravenBitsInt32Value(x *wrapperspb.Int32Value) (b uint64) {
 	b |= Bit(x.Value != 0) << 0
@@ -911,7 +933,9 @@ func gravenPutInt32Value(e *Encoder, tail uint, xs []*wrapperspb.Int32Value, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.Int32Value)
+		}
 		b.Bits(row, gravenBitsInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -937,24 +961,24 @@ func gravenGet1Int32Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetInt32Value(d, b, []*wrapperspb.Int32Value{m.(*wrapperspb.Int32Value)})
 }
 func gravenOneInt32Value(d *Decoder, r Row, s *Slot) *wrapperspb.Int32Value {
-	t, b := gravenTypeInt32Value.Open((*wrapperspb.Int32Value)(nil), d, r, s)
-	xs := [1]*wrapperspb.Int32Value{New[wrapperspb.Int32Value](d, &t.Key)}
-	gravenGetInt32Value(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.Int32Value](d, r, s, &gravenTypeInt32Value, &b)
+	gravenGetInt32Value(d, &b, []*wrapperspb.Int32Value{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int32Value {
-	t, b := gravenTypeInt32Value.Open((*wrapperspb.Int32Value)(nil), d, r, s)
-	xs := Alloc[wrapperspb.Int32Value](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.Int32Value](d, r, s, &gravenTypeInt32Value, &b)
 	gravenGetInt32Value(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeUInt32Value = Type{Shape: 0xc586df4b}
+var gravenTypeUInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.UInt32Value]}
 
 func gravenKnownUInt32Value() *Type {
-	return Bind[wrapperspb.UInt32Value](&gravenTypeUInt32Value, gravenPutUInt32Value, gravenPut1UInt32Value, gravenGet1UInt32Value)
+	return Bind(&gravenTypeUInt32Value, gravenPutUInt32Value, gravenPut1UInt32Value, gravenGet1UInt32Value)
 }
 func gravenBitsUInt32Value(x *wrapperspb.UInt32Value) (b uint64) {
 	b |= Bit(x.Value != 0) << 0
@@ -973,7 +997,9 @@ func gravenPutUInt32Value(e *Encoder, tail uint, xs []*wrapperspb.UInt32Value, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.UInt32Value)
+		}
 		b.Bits(row, gravenBitsUInt32Value(x))
 		out.U32(row, o[0], uint32(x.Value))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
@@ -999,24 +1025,24 @@ func gravenGet1UInt32Value(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetUInt32Value(d, b, []*wrapperspb.UInt32Value{m.(*wrapperspb.UInt32Value)})
 }
 func gravenOneUInt32Value(d *Decoder, r Row, s *Slot) *wrapperspb.UInt32Value {
-	t, b := gravenTypeUInt32Value.Open((*wrapperspb.UInt32Value)(nil), d, r, s)
-	xs := [1]*wrapperspb.UInt32Value{New[wrapperspb.UInt32Value](d, &t.Key)}
-	gravenGetUInt32Value(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.UInt32Value](d, r, s, &gravenTypeUInt32Value, &b)
+	gravenGetUInt32Value(d, &b, []*wrapperspb.UInt32Value{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListUInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt32Value {
-	t, b := gravenTypeUInt32Value.Open((*wrapperspb.UInt32Value)(nil), d, r, s)
-	xs := Alloc[wrapperspb.UInt32Value](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.UInt32Value](d, r, s, &gravenTypeUInt32Value, &b)
 	gravenGetUInt32Value(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5}
+var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5, Make: Values[wrapperspb.BoolValue]}
 
 func gravenKnownBoolValue() *Type {
-	return Bind[wrapperspb.BoolValue](&gravenTypeBoolValue, gravenPutBoolValue, gravenPut1BoolValue, gravenGet1BoolValue)
+	return Bind(&gravenTypeBoolValue, gravenPutBoolValue, gravenPut1BoolValue, gravenGet1BoolValue)
 }
 func gravenBitsBoolValue(x *wrapperspb.BoolValue) (b uint64) {
 	b |= Bit(x.Value) << 0
@@ -1036,7 +1062,9 @@ func gravenPutBoolValue(e *Encoder, tail uint, xs []*wrapperspb.BoolValue, root 
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.BoolValue)
+		}
 		b.Bits(row, gravenBitsBoolValue(x))
 		tail = b.Residue(e, row, tail, HasUnknown(x), x)
 		row += step
@@ -1061,24 +1089,24 @@ func gravenGet1BoolValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetBoolValue(d, b, []*wrapperspb.BoolValue{m.(*wrapperspb.BoolValue)})
 }
 func gravenOneBoolValue(d *Decoder, r Row, s *Slot) *wrapperspb.BoolValue {
-	t, b := gravenTypeBoolValue.Open((*wrapperspb.BoolValue)(nil), d, r, s)
-	xs := [1]*wrapperspb.BoolValue{New[wrapperspb.BoolValue](d, &t.Key)}
-	gravenGetBoolValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.BoolValue](d, r, s, &gravenTypeBoolValue, &b)
+	gravenGetBoolValue(d, &b, []*wrapperspb.BoolValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBoolValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BoolValue {
-	t, b := gravenTypeBoolValue.Open((*wrapperspb.BoolValue)(nil), d, r, s)
-	xs := Alloc[wrapperspb.BoolValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.BoolValue](d, r, s, &gravenTypeBoolValue, &b)
 	gravenGetBoolValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStringValue = Type{Shape: 0xac498e79}
+var gravenTypeStringValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.StringValue]}
 
 func gravenKnownStringValue() *Type {
-	return Bind[wrapperspb.StringValue](&gravenTypeStringValue, gravenPutStringValue, gravenPut1StringValue, gravenGet1StringValue)
+	return Bind(&gravenTypeStringValue, gravenPutStringValue, gravenPut1StringValue, gravenGet1StringValue)
 }
 func gravenBitsStringValue(x *wrapperspb.StringValue) (b uint64) {
 	b |= Bit(len(x.Value) != 0) << 0
@@ -1097,7 +1125,9 @@ func gravenPutStringValue(e *Encoder, tail uint, xs []*wrapperspb.StringValue, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.StringValue)
+		}
 		b.Bits(row, gravenBitsStringValue(x))
 		tail = e.String(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
@@ -1124,24 +1154,24 @@ func gravenGet1StringValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetStringValue(d, b, []*wrapperspb.StringValue{m.(*wrapperspb.StringValue)})
 }
 func gravenOneStringValue(d *Decoder, r Row, s *Slot) *wrapperspb.StringValue {
-	t, b := gravenTypeStringValue.Open((*wrapperspb.StringValue)(nil), d, r, s)
-	xs := [1]*wrapperspb.StringValue{New[wrapperspb.StringValue](d, &t.Key)}
-	gravenGetStringValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.StringValue](d, r, s, &gravenTypeStringValue, &b)
+	gravenGetStringValue(d, &b, []*wrapperspb.StringValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStringValue(d *Decoder, r Row, s *Slot) []*wrapperspb.StringValue {
-	t, b := gravenTypeStringValue.Open((*wrapperspb.StringValue)(nil), d, r, s)
-	xs := Alloc[wrapperspb.StringValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.StringValue](d, r, s, &gravenTypeStringValue, &b)
 	gravenGetStringValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBytesValue = Type{Shape: 0xac498e79}
+var gravenTypeBytesValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.BytesValue]}
 
 func gravenKnownBytesValue() *Type {
-	return Bind[wrapperspb.BytesValue](&gravenTypeBytesValue, gravenPutBytesValue, gravenPut1BytesValue, gravenGet1BytesValue)
+	return Bind(&gravenTypeBytesValue, gravenPutBytesValue, gravenPut1BytesValue, gravenGet1BytesValue)
 }
 func gravenBitsBytesValue(x *wrapperspb.BytesValue) (b uint64) {
 	b |= Bit(len(x.Value) != 0) << 0
@@ -1160,7 +1190,9 @@ func gravenPutBytesValue(e *Encoder, tail uint, xs []*wrapperspb.BytesValue, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = Or(x)
+		if x == nil {
+			x = new(wrapperspb.BytesValue)
+		}
 		b.Bits(row, gravenBitsBytesValue(x))
 		tail = e.Bytes(tail, x.Value)
 		out.End(row, o[0], tail-b.Tail)
@@ -1189,15 +1221,15 @@ func gravenGet1BytesValue(d *Decoder, b *Rows, m proto.Message) {
 	gravenGetBytesValue(d, b, []*wrapperspb.BytesValue{m.(*wrapperspb.BytesValue)})
 }
 func gravenOneBytesValue(d *Decoder, r Row, s *Slot) *wrapperspb.BytesValue {
-	t, b := gravenTypeBytesValue.Open((*wrapperspb.BytesValue)(nil), d, r, s)
-	xs := [1]*wrapperspb.BytesValue{New[wrapperspb.BytesValue](d, &t.Key)}
-	gravenGetBytesValue(d, &b, xs[:])
+	var b Rows
+	x := OpenOne[*wrapperspb.BytesValue](d, r, s, &gravenTypeBytesValue, &b)
+	gravenGetBytesValue(d, &b, []*wrapperspb.BytesValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBytesValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BytesValue {
-	t, b := gravenTypeBytesValue.Open((*wrapperspb.BytesValue)(nil), d, r, s)
-	xs := Alloc[wrapperspb.BytesValue](d, &t.Key, b.N)
+	var b Rows
+	xs := OpenList[*wrapperspb.BytesValue](d, r, s, &gravenTypeBytesValue, &b)
 	gravenGetBytesValue(d, &b, xs)
 	d.Close()
 	return xs

@@ -225,18 +225,18 @@ func GetBytesList(d *Decoder, r Row, s *Slot) [][]byte {
 }
 
 // UnpackList decodes a present list of inline messages of the same package.
-func UnpackList[T any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, *T) *T) []*T {
+func UnpackList[P any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, P) P) []P {
 	b := r.Bytes(s)
 	n := elements(b, int(size))
 	d.take(8 * n)
-	xs := make([]*T, n)
-	sl := SlabOf[T](d, k)
+	xs := make([]P, n)
+	sl := SlabOf(d, k)
 	p := mem.Of(b)
 	for i := range xs {
-		if sl.at >= len(sl.all) {
+		if sl.at >= sl.all.Len() {
 			sl.grow(d, n-i)
 		}
-		xs[i] = &sl.all[sl.at]
+		xs[i] = mem.Item[P](&sl.all, sl.at)
 		sl.at++
 		unpack(d, Packed{p.Add(uint(i) * size)}, xs[i])
 	}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/graven-rpc/graven/codec/internal/mem"
 	"github.com/graven-rpc/graven/codec/layout"
 	"github.com/graven-rpc/graven/crc32c"
 )
@@ -50,13 +51,15 @@ type Type struct {
 
 	// Shape is the CRC32C of the full shape that the code was generated for, 0 for any.
 	Shape uint32
+	// Make is Values of the Go type.
+	Make func(n int) mem.Values
 }
 
 // methods are a type's generated functions behind proto.Message and any, for callers
 // that do not know the Go type.
 type methods struct {
 	put     Put1
-	putList func(e *Encoder, tail uint, list any) uint // a *[]*T
+	putList func(e *Encoder, tail uint, list any) uint // a *[]P
 	get     Get1
 	pack    func(e *Encoder, at uint, m proto.Message)
 	unpack  func(d *Decoder, p Packed, m proto.Message)
@@ -64,7 +67,7 @@ type methods struct {
 
 // Put writes a block of the messages xs at tail and returns where it ends; with a
 // count in front unless it is a root.
-type Put[T any] func(e *Encoder, tail uint, xs []*T, root bool) uint
+type Put[P any] func(e *Encoder, tail uint, xs []P, root bool) uint
 
 // Put1 writes one message, Get1 sets one, whose type the caller does not know.
 type (
@@ -73,39 +76,34 @@ type (
 )
 
 // Bind ties generated functions to a type, once.
-func Bind[T any, M interface {
-	*T
-	proto.Message
-}](t *Type, put Put[T], put1 Put1, get1 Get1) *Type {
+func Bind[P proto.Message](t *Type, put Put[P], put1 Put1, get1 Get1) *Type {
 	if t.methods.Load() == nil {
 		t.methods.Store(bind(put, put1, get1))
 	}
-	t.Of(M(nil))
+	t.Of(*new(P))
 	return t
 }
 
-func bind[T any](put Put[T], put1 Put1, get1 Get1) *methods {
+//go:noinline
+func bind[P any](put Put[P], put1 Put1, get1 Get1) *methods {
 	return &methods{
 		put: put1,
 		putList: func(e *Encoder, tail uint, list any) uint {
-			return put(e, tail, *list.(*[]*T), false)
+			return put(e, tail, *list.(*[]P), false)
 		},
 		get: get1,
 	}
 }
 
 // BindInline is Bind for an inline message, which can also be packed into a row.
-func BindInline[T any, M interface {
-	*T
-	proto.Message
-}](t *Type, put Put[T], put1 Put1, get1 Get1, pack func(*Encoder, uint, *T), unpack func(*Decoder, Packed, *T) *T) *Type {
+func BindInline[P proto.Message](t *Type, put Put[P], put1 Put1, get1 Get1, pack func(*Encoder, uint, P), unpack func(*Decoder, Packed, P) P) *Type {
 	if t.methods.Load() == nil {
 		m := bind(put, put1, get1)
-		m.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, (*T)(m.(M))) }
-		m.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, (*T)(m.(M))) }
+		m.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, m.(P)) }
+		m.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, m.(P)) }
 		t.methods.Store(m)
 	}
-	t.Of(M(nil))
+	t.Of(*new(P))
 	return t
 }
 
@@ -127,6 +125,7 @@ func (t *Type) make(md protoreflect.MessageDescriptor) *Info {
 		// Its slots and offsets would be those of other fields.
 		panic("graven: " + string(md.FullName()) + ": the .graven.go file and the .pb.go file come from different versions of the schema: generate both again")
 	}
+	i.Key.Make = t.Make
 	t.info.CompareAndSwap(nil, i)
 	return t.info.Load()
 }

@@ -118,6 +118,25 @@ func (p Ptr) PutText(o, lim uint, s string) (uint, Flags) {
 // CopyTo copies len(dst) bytes at o to dst.
 func (p Ptr) CopyTo(dst []byte, o uint) { copy(dst, p.Bytes(o, uint(len(dst)))) }
 
+// Values are values of one Go type in one allocation.
+type Values struct{ s reflect.Value }
+
+// Make allocates n zero values of T.
+func Make[T any](n int) Values { return Values{reflect.ValueOf(make([]T, n))} }
+
+// Len is how many values there are, Size the bytes of one.
+func (v *Values) Len() int {
+	if !v.s.IsValid() {
+		return 0
+	}
+	return v.s.Len()
+}
+
+func (v *Values) Size() int { return int(v.s.Type().Elem().Size()) }
+
+// Item points to value i, which must be there; P has to be the pointer to their type.
+func Item[P any](v *Values, i int) P { return v.s.Index(i).Addr().Interface().(P) }
+
 // Pointers turns a list of a message's pointer type into one of pointers to it.
 func Pointers[T any, M ~*T](s []M) []*T {
 	out := make([]*T, len(s))

@@ -129,6 +129,30 @@ func (p Ptr) CopyTo(dst []byte, o uint) {
 	}
 }
 
+// Values are values of one Go type in one allocation.
+type Values struct {
+	p    unsafe.Pointer
+	size uintptr // of one
+	n    int
+}
+
+// Make allocates n zero values of T.
+func Make[T any](n int) Values {
+	var z T
+	return Values{unsafe.Pointer(unsafe.SliceData(make([]T, n))), unsafe.Sizeof(z), n}
+}
+
+// Len is how many values there are, Size the bytes of one.
+func (v *Values) Len() int  { return v.n }
+func (v *Values) Size() int { return int(v.size) }
+
+// Item points to value i, which must be there; P has to be the pointer to their type. Pointers
+// share one instance of generic code, so that none is compiled for each message type.
+func Item[P any](v *Values, i int) P {
+	p := unsafe.Add(v.p, uintptr(i)*v.size)
+	return *(*P)(unsafe.Pointer(&p))
+}
+
 // Pointers turns a list of a message's pointer type into one of pointers to it, no copy.
 func Pointers[T any, M ~*T](s []M) []*T {
 	return unsafe.Slice((**T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))

@@ -116,20 +116,20 @@ func (g *printer) typeOf(m *protogen.Message) string {
 
 func (g *printer) message(m *message) {
 	T := g.goType(m.GoIdent)
-	g.P("var ", name("Type", m.Message), " = ", g.wire("Type"), "{Shape: ", fmt.Sprintf("0x%08x", crc32c.Checksum(m.layout.Full.Shape)), "}")
+	g.P("var ", name("Type", m.Message), " = ", g.wire("Type"), "{Shape: ", fmt.Sprintf("0x%08x", crc32c.Checksum(m.layout.Full.Shape)), ", Make: ", g.wire("Values"), "[", T, "]}")
 	for _, f := range m.fields {
 		if f.Desc.IsMap() {
 			g.P("var ", g.mapName(m, f), " ", g.wire("MapInfo"))
 		}
 		if f.real && !g.accessors(m.Message) {
-			g.P("var ", g.keyName(f), " ", g.wire("Key"))
+			g.P("var ", g.keyName(f), " = ", g.wire("Key"), "{Make: ", g.wire("Values"), "[", g.goType(f.GoIdent), "]}")
 		}
 	}
 	if m.layout.Inline {
 		g.P("var ", name("Zero", m.Message), " ", T)
 	}
 	g.P()
-	bind := g.wire("Bind") + "[" + T + "](&" + name("Type", m.Message) + ", " + name("Put", m.Message) + ", " + name("Put1", m.Message) + ", " + name("Get1", m.Message)
+	bind := g.wire("Bind") + "(&" + name("Type", m.Message) + ", " + name("Put", m.Message) + ", " + name("Put1", m.Message) + ", " + name("Get1", m.Message)
 	if m.layout.Inline {
 		bind = g.wire("BindInline") + strings.TrimPrefix(bind, g.wire("Bind")) + ", " + name("Pack", m.Message) + ", " + name("Unpack", m.Message)
 	}

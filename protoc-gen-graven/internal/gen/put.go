@@ -49,7 +49,9 @@ func (g *printer) put(m *message) {
 	}
 	g.P(names, " := ", values)
 	g.P("for _, x := range xs {")
-	g.P("x = ", g.wire("Or"), "(x)")
+	g.P("if x == nil {")
+	g.P("x = new(", T, ")")
+	g.P("}")
 	if wide {
 		g.P("var bits [", m.words, "]uint64")
 		g.P(name("Bits", m.Message), "(x, &bits)")

@@ -18,23 +18,23 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e}
+var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE24]}
 var gravenMapAllE24_90 wire.MapInfo
 var gravenMapAllE24_91 wire.MapInfo
 var gravenMapAllE24_92 wire.MapInfo
 var gravenMapAllE24_93 wire.MapInfo
-var gravenKeyAllE24_OneNumber wire.Key
-var gravenKeyAllE24_OneText wire.Key
-var gravenKeyAllE24_OneRaw wire.Key
-var gravenKeyAllE24_OneMessage wire.Key
-var gravenKeyAllE24_OneDelimited wire.Key
-var gravenKeyAllE24_OneClosed wire.Key
-var gravenKeyAllE24_OneInline wire.Key
-var gravenKeyAllE24_OneBool wire.Key
+var gravenKeyAllE24_OneNumber = wire.Key{Make: wire.Values[AllE24_OneNumber]}
+var gravenKeyAllE24_OneText = wire.Key{Make: wire.Values[AllE24_OneText]}
+var gravenKeyAllE24_OneRaw = wire.Key{Make: wire.Values[AllE24_OneRaw]}
+var gravenKeyAllE24_OneMessage = wire.Key{Make: wire.Values[AllE24_OneMessage]}
+var gravenKeyAllE24_OneDelimited = wire.Key{Make: wire.Values[AllE24_OneDelimited]}
+var gravenKeyAllE24_OneClosed = wire.Key{Make: wire.Values[AllE24_OneClosed]}
+var gravenKeyAllE24_OneInline = wire.Key{Make: wire.Values[AllE24_OneInline]}
+var gravenKeyAllE24_OneBool = wire.Key{Make: wire.Values[AllE24_OneBool]}
 
 // Γraven is for the runtime.
 func (*AllE24) Γraven() *wire.Type {
-	return wire.Bind[AllE24](&gravenTypeAllE24, gravenPutAllE24, gravenPut1AllE24, gravenGet1AllE24)
+	return wire.Bind(&gravenTypeAllE24, gravenPutAllE24, gravenPut1AllE24, gravenGet1AllE24)
 }
 func gravenBitsAllE24(x *AllE24, b *[2]uint64) {
 	b[0] |= wire.Bit(x.FDouble != nil) << 0
@@ -150,7 +150,9 @@ func gravenPutAllE24(e *wire.Encoder, tail uint, xs []*AllE24, root bool) uint {
 	}
 	o, out, step, tail := (*[78]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AllE24)
+		}
 		var bits [2]uint64
 		gravenBitsAllE24(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -318,8 +320,8 @@ func gravenPut1AllE24(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE24.Of((*AllE24)(nil))
-	slab19 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
-	slab106 := wire.SlabOf[BoxE24](d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
+	slab19 := wire.SlabOf(d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
+	slab106 := wire.SlabOf(d, &gravenTypeBoxE24.Of((*BoxE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -377,7 +379,7 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.FMessage = gravenOneNodeE24(d, r, &s[17])
 		}
 		if r.Has(&s[18]) {
-			x.FInline = gravenUnpackBoxE24(d, r.Unpack(&s[18]), slab19.New(d))
+			x.FInline = gravenUnpackBoxE24(d, r.Unpack(&s[18]), wire.Take[*BoxE24](d, slab19))
 		}
 		if r.Has(&s[19]) {
 			x.FDelimited = gravenOneNodeE24(d, r, &s[19])
@@ -476,42 +478,42 @@ func gravenGetAllE24(d *wire.Decoder, b *wire.Rows, xs []*AllE24) {
 			x.MapToInline = wire.Map(d, r, &s[60], &gravenMapAllE24_93, t, 93, wire.GetU32[uint32], wire.GetInline[BoxE24])
 		}
 		if r.Has(&s[61]) {
-			v := wire.New[AllE24_OneNumber](d, &gravenKeyAllE24_OneNumber)
+			v := wire.New[*AllE24_OneNumber](d, &gravenKeyAllE24_OneNumber)
 			v.OneNumber = r.U64(&s[61])
 			x.Kind = v
 		}
 		if r.Has(&s[62]) {
-			v := wire.New[AllE24_OneText](d, &gravenKeyAllE24_OneText)
+			v := wire.New[*AllE24_OneText](d, &gravenKeyAllE24_OneText)
 			v.OneText = d.String(r, &s[62])
 			x.Kind = v
 		}
 		if r.Has(&s[63]) {
-			v := wire.New[AllE24_OneRaw](d, &gravenKeyAllE24_OneRaw)
+			v := wire.New[*AllE24_OneRaw](d, &gravenKeyAllE24_OneRaw)
 			v.OneRaw = d.Bytes(r, &s[63])
 			x.Kind = v
 		}
 		if r.Has(&s[64]) {
-			v := wire.New[AllE24_OneMessage](d, &gravenKeyAllE24_OneMessage)
+			v := wire.New[*AllE24_OneMessage](d, &gravenKeyAllE24_OneMessage)
 			v.OneMessage = gravenOneNodeE24(d, r, &s[64])
 			x.Kind = v
 		}
 		if r.Has(&s[65]) {
-			v := wire.New[AllE24_OneDelimited](d, &gravenKeyAllE24_OneDelimited)
+			v := wire.New[*AllE24_OneDelimited](d, &gravenKeyAllE24_OneDelimited)
 			v.OneDelimited = gravenOneNodeE24(d, r, &s[65])
 			x.Kind = v
 		}
 		if r.Has(&s[66]) {
-			v := wire.New[AllE24_OneClosed](d, &gravenKeyAllE24_OneClosed)
+			v := wire.New[*AllE24_OneClosed](d, &gravenKeyAllE24_OneClosed)
 			v.OneClosed = ClosedE24(int32(r.U32(&s[66])))
 			x.Kind = v
 		}
 		if r.Has(&s[67]) {
-			v := wire.New[AllE24_OneInline](d, &gravenKeyAllE24_OneInline)
-			v.OneInline = gravenUnpackBoxE24(d, r.Unpack(&s[67]), slab106.New(d))
+			v := wire.New[*AllE24_OneInline](d, &gravenKeyAllE24_OneInline)
+			v.OneInline = gravenUnpackBoxE24(d, r.Unpack(&s[67]), wire.Take[*BoxE24](d, slab106))
 			x.Kind = v
 		}
 		if r.Has(&s[68]) {
-			v := wire.New[AllE24_OneBool](d, &gravenKeyAllE24_OneBool)
+			v := wire.New[*AllE24_OneBool](d, &gravenKeyAllE24_OneBool)
 			v.OneBool = r.Bool(&s[68])
 			x.Kind = v
 		}
@@ -549,26 +551,26 @@ func gravenGet1AllE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAllE24(d, b, []*AllE24{m.(*AllE24)})
 }
 func gravenOneAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE24 {
-	t, b := gravenTypeAllE24.Open((*AllE24)(nil), d, r, s)
-	xs := [1]*AllE24{wire.New[AllE24](d, &t.Key)}
-	gravenGetAllE24(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AllE24](d, r, s, &gravenTypeAllE24, &b)
+	gravenGetAllE24(d, &b, []*AllE24{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
-	t, b := gravenTypeAllE24.Open((*AllE24)(nil), d, r, s)
-	xs := wire.Alloc[AllE24](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AllE24](d, r, s, &gravenTypeAllE24, &b)
 	gravenGetAllE24(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f}
+var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE24]}
 var gravenMapNodeE24_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE24) Γraven() *wire.Type {
-	return wire.Bind[NodeE24](&gravenTypeNodeE24, gravenPutNodeE24, gravenPut1NodeE24, gravenGet1NodeE24)
+	return wire.Bind(&gravenTypeNodeE24, gravenPutNodeE24, gravenPut1NodeE24, gravenGet1NodeE24)
 }
 func gravenBitsNodeE24(x *NodeE24) (b uint64) {
 	b |= wire.Bit(x.Name != nil) << 0
@@ -593,7 +595,9 @@ func gravenPutNodeE24(e *wire.Encoder, tail uint, xs []*NodeE24, root bool) uint
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NodeE24)
+		}
 		b.Bits(row, gravenBitsNodeE24(x))
 		if v := x.Name; v != nil {
 			tail = e.String(tail, *v)
@@ -654,25 +658,25 @@ func gravenGet1NodeE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNodeE24(d, b, []*NodeE24{m.(*NodeE24)})
 }
 func gravenOneNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE24 {
-	t, b := gravenTypeNodeE24.Open((*NodeE24)(nil), d, r, s)
-	xs := [1]*NodeE24{wire.New[NodeE24](d, &t.Key)}
-	gravenGetNodeE24(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NodeE24](d, r, s, &gravenTypeNodeE24, &b)
+	gravenGetNodeE24(d, &b, []*NodeE24{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
-	t, b := gravenTypeNodeE24.Open((*NodeE24)(nil), d, r, s)
-	xs := wire.Alloc[NodeE24](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NodeE24](d, r, s, &gravenTypeNodeE24, &b)
 	gravenGetNodeE24(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db}
+var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE24]}
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
-	return wire.Bind[RequiredE24](&gravenTypeRequiredE24, gravenPutRequiredE24, gravenPut1RequiredE24, gravenGet1RequiredE24)
+	return wire.Bind(&gravenTypeRequiredE24, gravenPutRequiredE24, gravenPut1RequiredE24, gravenGet1RequiredE24)
 }
 func gravenBitsRequiredE24(x *RequiredE24) (b uint64) {
 	b |= wire.Bit(x.Number != nil) << 0
@@ -694,7 +698,9 @@ func gravenPutRequiredE24(e *wire.Encoder, tail uint, xs []*RequiredE24, root bo
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(RequiredE24)
+		}
 		b.Bits(row, gravenBitsRequiredE24(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Number)))
 		if v := x.Text; v != nil {
@@ -743,26 +749,26 @@ func gravenGet1RequiredE24(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredE24(d, b, []*RequiredE24{m.(*RequiredE24)})
 }
 func gravenOneRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE24 {
-	t, b := gravenTypeRequiredE24.Open((*RequiredE24)(nil), d, r, s)
-	xs := [1]*RequiredE24{wire.New[RequiredE24](d, &t.Key)}
-	gravenGetRequiredE24(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*RequiredE24](d, r, s, &gravenTypeRequiredE24, &b)
+	gravenGetRequiredE24(d, &b, []*RequiredE24{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE24 {
-	t, b := gravenTypeRequiredE24.Open((*RequiredE24)(nil), d, r, s)
-	xs := wire.Alloc[RequiredE24](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*RequiredE24](d, r, s, &gravenTypeRequiredE24, &b)
 	gravenGetRequiredE24(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7}
+var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE24]}
 var gravenZeroBoxE24 BoxE24
 
 // Γraven is for the runtime.
 func (*BoxE24) Γraven() *wire.Type {
-	return wire.BindInline[BoxE24](&gravenTypeBoxE24, gravenPutBoxE24, gravenPut1BoxE24, gravenGet1BoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
+	return wire.BindInline(&gravenTypeBoxE24, gravenPutBoxE24, gravenPut1BoxE24, gravenGet1BoxE24, gravenPackBoxE24, gravenUnpackBoxE24)
 }
 func gravenBitsBoxE24(x *BoxE24) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -785,7 +791,9 @@ func gravenPutBoxE24(e *wire.Encoder, tail uint, xs []*BoxE24, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(BoxE24)
+		}
 		b.Bits(row, gravenBitsBoxE24(x))
 		if o[0] != 0 {
 			gravenPackPairE24(e, row+uint(o[0]), x.A)
@@ -806,15 +814,15 @@ func gravenPut1BoxE24(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 }
 func gravenGetBoxE24(d *wire.Decoder, b *wire.Rows, xs []*BoxE24) {
 	s := (*[4]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
-	slab2 := wire.SlabOf[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypePairE24.Of((*PairE24)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackPairE24(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackPairE24(d, r.Unpack(&s[0]), wire.Take[*PairE24](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.B = gravenUnpackPairE24(d, r.Unpack(&s[1]), slab2.New(d))
+			x.B = gravenUnpackPairE24(d, r.Unpack(&s[1]), wire.Take[*PairE24](d, slab2))
 		}
 		x.Lit = r.Bool(&s[2])
 		x.Open = OpenE24(int8(r.U8(&s[3])))
@@ -839,19 +847,19 @@ func gravenPackBoxE24(e *wire.Encoder, at uint, x *BoxE24) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
-	x.A = gravenUnpackPairE24(d, p.At(0), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
-	x.B = gravenUnpackPairE24(d, p.At(8), wire.New[PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
+	x.A = gravenUnpackPairE24(d, p.At(0), wire.New[*PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
+	x.B = gravenUnpackPairE24(d, p.At(8), wire.New[*PairE24](d, &gravenTypePairE24.Of((*PairE24)(nil)).Key))
 	x.Lit = p.Bool(16)
 	x.Open = OpenE24(int8(p.U8(17)))
 	return x
 }
 
-var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72}
+var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE24]}
 var gravenZeroPairE24 PairE24
 
 // Γraven is for the runtime.
 func (*PairE24) Γraven() *wire.Type {
-	return wire.BindInline[PairE24](&gravenTypePairE24, gravenPutPairE24, gravenPut1PairE24, gravenGet1PairE24, gravenPackPairE24, gravenUnpackPairE24)
+	return wire.BindInline(&gravenTypePairE24, gravenPutPairE24, gravenPut1PairE24, gravenGet1PairE24, gravenPackPairE24, gravenUnpackPairE24)
 }
 func gravenBitsPairE24(x *PairE24) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -871,7 +879,9 @@ func gravenPutPairE24(e *wire.Encoder, tail uint, xs []*PairE24, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(PairE24)
+		}
 		b.Bits(row, gravenBitsPairE24(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Y, 32))

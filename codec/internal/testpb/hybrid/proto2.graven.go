@@ -17,22 +17,22 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1}
+var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1, Make: wire.Values[All2]}
 var gravenMapAll2_90 wire.MapInfo
 var gravenMapAll2_91 wire.MapInfo
 var gravenMapAll2_92 wire.MapInfo
 var gravenMapAll2_93 wire.MapInfo
-var gravenKeyAll2_OneNumber wire.Key
-var gravenKeyAll2_OneText wire.Key
-var gravenKeyAll2_OneRaw wire.Key
-var gravenKeyAll2_One_ wire.Key
-var gravenKeyAll2_OneMessage wire.Key
-var gravenKeyAll2_OneEnum wire.Key
-var gravenKeyAll2_OneDouble wire.Key
+var gravenKeyAll2_OneNumber = wire.Key{Make: wire.Values[All2_OneNumber]}
+var gravenKeyAll2_OneText = wire.Key{Make: wire.Values[All2_OneText]}
+var gravenKeyAll2_OneRaw = wire.Key{Make: wire.Values[All2_OneRaw]}
+var gravenKeyAll2_One_ = wire.Key{Make: wire.Values[All2_One_]}
+var gravenKeyAll2_OneMessage = wire.Key{Make: wire.Values[All2_OneMessage]}
+var gravenKeyAll2_OneEnum = wire.Key{Make: wire.Values[All2_OneEnum]}
+var gravenKeyAll2_OneDouble = wire.Key{Make: wire.Values[All2_OneDouble]}
 
 // Γraven is for the runtime.
 func (*All2) Γraven() *wire.Type {
-	return wire.Bind[All2](&gravenTypeAll2, gravenPutAll2, gravenPut1All2, gravenGet1All2)
+	return wire.Bind(&gravenTypeAll2, gravenPutAll2, gravenPut1All2, gravenGet1All2)
 }
 func gravenBitsAll2(x *All2, b *[2]uint64) {
 	b[0] |= wire.Bit(x.FDouble != nil) << 0
@@ -135,7 +135,9 @@ func gravenPutAll2(e *wire.Encoder, tail uint, xs []*All2, root bool) uint {
 	}
 	o, out, step, tail := (*[69]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All2)
+		}
 		var bits [2]uint64
 		gravenBitsAll2(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -459,37 +461,37 @@ func gravenGetAll2(d *wire.Decoder, b *wire.Rows, xs []*All2) {
 			x.MapToEnum = wire.Map(d, r, &s[57], &gravenMapAll2_93, t, 93, wire.GetBool, wire.GetU32[Zero2])
 		}
 		if r.Has(&s[58]) {
-			v := wire.New[All2_OneNumber](d, &gravenKeyAll2_OneNumber)
+			v := wire.New[*All2_OneNumber](d, &gravenKeyAll2_OneNumber)
 			v.OneNumber = int32(r.U32(&s[58]))
 			x.Kind = v
 		}
 		if r.Has(&s[59]) {
-			v := wire.New[All2_OneText](d, &gravenKeyAll2_OneText)
+			v := wire.New[*All2_OneText](d, &gravenKeyAll2_OneText)
 			v.OneText = d.String(r, &s[59])
 			x.Kind = v
 		}
 		if r.Has(&s[60]) {
-			v := wire.New[All2_OneRaw](d, &gravenKeyAll2_OneRaw)
+			v := wire.New[*All2_OneRaw](d, &gravenKeyAll2_OneRaw)
 			v.OneRaw = d.Bytes(r, &s[60])
 			x.Kind = v
 		}
 		if r.Has(&s[61]) {
-			v := wire.New[All2_One_](d, &gravenKeyAll2_One_)
+			v := wire.New[*All2_One_](d, &gravenKeyAll2_One_)
 			v.One = gravenOneAll2_One(d, r, &s[61])
 			x.Kind = v
 		}
 		if r.Has(&s[62]) {
-			v := wire.New[All2_OneMessage](d, &gravenKeyAll2_OneMessage)
+			v := wire.New[*All2_OneMessage](d, &gravenKeyAll2_OneMessage)
 			v.OneMessage = gravenOneNode2(d, r, &s[62])
 			x.Kind = v
 		}
 		if r.Has(&s[63]) {
-			v := wire.New[All2_OneEnum](d, &gravenKeyAll2_OneEnum)
+			v := wire.New[*All2_OneEnum](d, &gravenKeyAll2_OneEnum)
 			v.OneEnum = Level2(int32(r.U32(&s[63])))
 			x.Kind = v
 		}
 		if r.Has(&s[64]) {
-			v := wire.New[All2_OneDouble](d, &gravenKeyAll2_OneDouble)
+			v := wire.New[*All2_OneDouble](d, &gravenKeyAll2_OneDouble)
 			v.OneDouble = r.F64(&s[64])
 			x.Kind = v
 		}
@@ -514,25 +516,25 @@ func gravenGet1All2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2(d, b, []*All2{m.(*All2)})
 }
 func gravenOneAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2 {
-	t, b := gravenTypeAll2.Open((*All2)(nil), d, r, s)
-	xs := [1]*All2{wire.New[All2](d, &t.Key)}
-	gravenGetAll2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All2](d, r, s, &gravenTypeAll2, &b)
+	gravenGetAll2(d, &b, []*All2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
-	t, b := gravenTypeAll2.Open((*All2)(nil), d, r, s)
-	xs := wire.Alloc[All2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All2](d, r, s, &gravenTypeAll2, &b)
 	gravenGetAll2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500}
+var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500, Make: wire.Values[All2_Solo]}
 
 // Γraven is for the runtime.
 func (*All2_Solo) Γraven() *wire.Type {
-	return wire.Bind[All2_Solo](&gravenTypeAll2_Solo, gravenPutAll2_Solo, gravenPut1All2_Solo, gravenGet1All2_Solo)
+	return wire.Bind(&gravenTypeAll2_Solo, gravenPutAll2_Solo, gravenPut1All2_Solo, gravenGet1All2_Solo)
 }
 func gravenBitsAll2_Solo(x *All2_Solo) (b uint64) {
 	b |= wire.Bit(x.Text != nil) << 0
@@ -553,7 +555,9 @@ func gravenPutAll2_Solo(e *wire.Encoder, tail uint, xs []*All2_Solo, root bool) 
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All2_Solo)
+		}
 		b.Bits(row, gravenBitsAll2_Solo(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -598,25 +602,25 @@ func gravenGet1All2_Solo(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Solo(d, b, []*All2_Solo{m.(*All2_Solo)})
 }
 func gravenOneAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo {
-	t, b := gravenTypeAll2_Solo.Open((*All2_Solo)(nil), d, r, s)
-	xs := [1]*All2_Solo{wire.New[All2_Solo](d, &t.Key)}
-	gravenGetAll2_Solo(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All2_Solo](d, r, s, &gravenTypeAll2_Solo, &b)
+	gravenGetAll2_Solo(d, &b, []*All2_Solo{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo {
-	t, b := gravenTypeAll2_Solo.Open((*All2_Solo)(nil), d, r, s)
-	xs := wire.Alloc[All2_Solo](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All2_Solo](d, r, s, &gravenTypeAll2_Solo, &b)
 	gravenGetAll2_Solo(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[All2_Solo_Deep]}
 
 // Γraven is for the runtime.
 func (*All2_Solo_Deep) Γraven() *wire.Type {
-	return wire.Bind[All2_Solo_Deep](&gravenTypeAll2_Solo_Deep, gravenPutAll2_Solo_Deep, gravenPut1All2_Solo_Deep, gravenGet1All2_Solo_Deep)
+	return wire.Bind(&gravenTypeAll2_Solo_Deep, gravenPutAll2_Solo_Deep, gravenPut1All2_Solo_Deep, gravenGet1All2_Solo_Deep)
 }
 func gravenBitsAll2_Solo_Deep(x *All2_Solo_Deep) (b uint64) {
 	b |= wire.Bit(x.N != nil) << 0
@@ -635,7 +639,9 @@ func gravenPutAll2_Solo_Deep(e *wire.Encoder, tail uint, xs []*All2_Solo_Deep, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All2_Solo_Deep)
+		}
 		b.Bits(row, gravenBitsAll2_Solo_Deep(x))
 		out.U64(row, o[0], uint64(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -663,25 +669,25 @@ func gravenGet1All2_Solo_Deep(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Solo_Deep(d, b, []*All2_Solo_Deep{m.(*All2_Solo_Deep)})
 }
 func gravenOneAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Solo_Deep {
-	t, b := gravenTypeAll2_Solo_Deep.Open((*All2_Solo_Deep)(nil), d, r, s)
-	xs := [1]*All2_Solo_Deep{wire.New[All2_Solo_Deep](d, &t.Key)}
-	gravenGetAll2_Solo_Deep(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All2_Solo_Deep](d, r, s, &gravenTypeAll2_Solo_Deep, &b)
+	gravenGetAll2_Solo_Deep(d, &b, []*All2_Solo_Deep{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo_Deep {
-	t, b := gravenTypeAll2_Solo_Deep.Open((*All2_Solo_Deep)(nil), d, r, s)
-	xs := wire.Alloc[All2_Solo_Deep](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All2_Solo_Deep](d, r, s, &gravenTypeAll2_Solo_Deep, &b)
 	gravenGetAll2_Solo_Deep(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1}
+var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1, Make: wire.Values[All2_Many]}
 
 // Γraven is for the runtime.
 func (*All2_Many) Γraven() *wire.Type {
-	return wire.Bind[All2_Many](&gravenTypeAll2_Many, gravenPutAll2_Many, gravenPut1All2_Many, gravenGet1All2_Many)
+	return wire.Bind(&gravenTypeAll2_Many, gravenPutAll2_Many, gravenPut1All2_Many, gravenGet1All2_Many)
 }
 func gravenBitsAll2_Many(x *All2_Many) (b uint64) {
 	b |= wire.Bit(x.N != nil) << 0
@@ -701,7 +707,9 @@ func gravenPutAll2_Many(e *wire.Encoder, tail uint, xs []*All2_Many, root bool) 
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All2_Many)
+		}
 		b.Bits(row, gravenBitsAll2_Many(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		if v := x.Text; v != nil {
@@ -736,25 +744,25 @@ func gravenGet1All2_Many(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_Many(d, b, []*All2_Many{m.(*All2_Many)})
 }
 func gravenOneAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_Many {
-	t, b := gravenTypeAll2_Many.Open((*All2_Many)(nil), d, r, s)
-	xs := [1]*All2_Many{wire.New[All2_Many](d, &t.Key)}
-	gravenGetAll2_Many(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All2_Many](d, r, s, &gravenTypeAll2_Many, &b)
+	gravenGetAll2_Many(d, &b, []*All2_Many{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many {
-	t, b := gravenTypeAll2_Many.Open((*All2_Many)(nil), d, r, s)
-	xs := wire.Alloc[All2_Many](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All2_Many](d, r, s, &gravenTypeAll2_Many, &b)
 	gravenGetAll2_Many(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79}
+var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79, Make: wire.Values[All2_One]}
 
 // Γraven is for the runtime.
 func (*All2_One) Γraven() *wire.Type {
-	return wire.Bind[All2_One](&gravenTypeAll2_One, gravenPutAll2_One, gravenPut1All2_One, gravenGet1All2_One)
+	return wire.Bind(&gravenTypeAll2_One, gravenPutAll2_One, gravenPut1All2_One, gravenGet1All2_One)
 }
 func gravenBitsAll2_One(x *All2_One) (b uint64) {
 	b |= wire.Bit(x.Text != nil) << 0
@@ -773,7 +781,9 @@ func gravenPutAll2_One(e *wire.Encoder, tail uint, xs []*All2_One, root bool) ui
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All2_One)
+		}
 		b.Bits(row, gravenBitsAll2_One(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -804,28 +814,28 @@ func gravenGet1All2_One(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll2_One(d, b, []*All2_One{m.(*All2_One)})
 }
 func gravenOneAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) *All2_One {
-	t, b := gravenTypeAll2_One.Open((*All2_One)(nil), d, r, s)
-	xs := [1]*All2_One{wire.New[All2_One](d, &t.Key)}
-	gravenGetAll2_One(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All2_One](d, r, s, &gravenTypeAll2_One, &b)
+	gravenGetAll2_One(d, &b, []*All2_One{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
-	t, b := gravenTypeAll2_One.Open((*All2_One)(nil), d, r, s)
-	xs := wire.Alloc[All2_One](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All2_One](d, r, s, &gravenTypeAll2_One, &b)
 	gravenGetAll2_One(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNode2 = wire.Type{Shape: 0x58800230}
+var gravenTypeNode2 = wire.Type{Shape: 0x58800230, Make: wire.Values[Node2]}
 var gravenMapNode2_4 wire.MapInfo
-var gravenKeyNode2_Left wire.Key
-var gravenKeyNode2_Number wire.Key
+var gravenKeyNode2_Left = wire.Key{Make: wire.Values[Node2_Left]}
+var gravenKeyNode2_Number = wire.Key{Make: wire.Values[Node2_Number]}
 
 // Γraven is for the runtime.
 func (*Node2) Γraven() *wire.Type {
-	return wire.Bind[Node2](&gravenTypeNode2, gravenPutNode2, gravenPut1Node2, gravenGet1Node2)
+	return wire.Bind(&gravenTypeNode2, gravenPutNode2, gravenPut1Node2, gravenGet1Node2)
 }
 func gravenBitsNode2(x *Node2) (b uint64) {
 	b |= wire.Bit(x.Name != nil) << 0
@@ -855,7 +865,9 @@ func gravenPutNode2(e *wire.Encoder, tail uint, xs []*Node2, root bool) uint {
 	}
 	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Node2)
+		}
 		b.Bits(row, gravenBitsNode2(x))
 		if v := x.Name; v != nil {
 			tail = e.Text(tail, *v)
@@ -909,12 +921,12 @@ func gravenGetNode2(d *wire.Decoder, b *wire.Rows, xs []*Node2) {
 			x.ByName = wire.Map(d, r, &s[3], &gravenMapNode2_4, t, 4, wire.GetString, wire.GetMessage[Node2])
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[Node2_Left](d, &gravenKeyNode2_Left)
+			v := wire.New[*Node2_Left](d, &gravenKeyNode2_Left)
 			v.Left = gravenOneNode2(d, r, &s[4])
 			x.Pick = v
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[Node2_Number](d, &gravenKeyNode2_Number)
+			v := wire.New[*Node2_Number](d, &gravenKeyNode2_Number)
 			v.Number = int32(r.U32(&s[5]))
 			x.Pick = v
 		}
@@ -930,25 +942,25 @@ func gravenGet1Node2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode2(d, b, []*Node2{m.(*Node2)})
 }
 func gravenOneNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2 {
-	t, b := gravenTypeNode2.Open((*Node2)(nil), d, r, s)
-	xs := [1]*Node2{wire.New[Node2](d, &t.Key)}
-	gravenGetNode2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Node2](d, r, s, &gravenTypeNode2, &b)
+	gravenGetNode2(d, &b, []*Node2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
-	t, b := gravenTypeNode2.Open((*Node2)(nil), d, r, s)
-	xs := wire.Alloc[Node2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Node2](d, r, s, &gravenTypeNode2, &b)
 	gravenGetNode2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Node2_Bag]}
 
 // Γraven is for the runtime.
 func (*Node2_Bag) Γraven() *wire.Type {
-	return wire.Bind[Node2_Bag](&gravenTypeNode2_Bag, gravenPutNode2_Bag, gravenPut1Node2_Bag, gravenGet1Node2_Bag)
+	return wire.Bind(&gravenTypeNode2_Bag, gravenPutNode2_Bag, gravenPut1Node2_Bag, gravenGet1Node2_Bag)
 }
 func gravenBitsNode2_Bag(x *Node2_Bag) (b uint64) {
 	b |= wire.Bit(x.Node != nil) << 0
@@ -967,7 +979,9 @@ func gravenPutNode2_Bag(e *wire.Encoder, tail uint, xs []*Node2_Bag, root bool) 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Node2_Bag)
+		}
 		b.Bits(row, gravenBitsNode2_Bag(x))
 		if v := x.Node; v != nil {
 			tail = gravenPutNode2(e, tail, []*Node2{v}, false)
@@ -998,28 +1012,28 @@ func gravenGet1Node2_Bag(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode2_Bag(d, b, []*Node2_Bag{m.(*Node2_Bag)})
 }
 func gravenOneNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node2_Bag {
-	t, b := gravenTypeNode2_Bag.Open((*Node2_Bag)(nil), d, r, s)
-	xs := [1]*Node2_Bag{wire.New[Node2_Bag](d, &t.Key)}
-	gravenGetNode2_Bag(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Node2_Bag](d, r, s, &gravenTypeNode2_Bag, &b)
+	gravenGetNode2_Bag(d, &b, []*Node2_Bag{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag {
-	t, b := gravenTypeNode2_Bag.Open((*Node2_Bag)(nil), d, r, s)
-	xs := wire.Alloc[Node2_Bag](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Node2_Bag](d, r, s, &gravenTypeNode2_Bag, &b)
 	gravenGetNode2_Bag(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433}
+var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433, Make: wire.Values[Required2]}
 var gravenMapRequired2_5 wire.MapInfo
-var gravenKeyRequired2_Left wire.Key
-var gravenKeyRequired2_Flag wire.Key
+var gravenKeyRequired2_Left = wire.Key{Make: wire.Values[Required2_Left]}
+var gravenKeyRequired2_Flag = wire.Key{Make: wire.Values[Required2_Flag]}
 
 // Γraven is for the runtime.
 func (*Required2) Γraven() *wire.Type {
-	return wire.Bind[Required2](&gravenTypeRequired2, gravenPutRequired2, gravenPut1Required2, gravenGet1Required2)
+	return wire.Bind(&gravenTypeRequired2, gravenPutRequired2, gravenPut1Required2, gravenGet1Required2)
 }
 func gravenBitsRequired2(x *Required2) (b uint64) {
 	b |= wire.Bit(x.Key != nil) << 0
@@ -1055,7 +1069,9 @@ func gravenPutRequired2(e *wire.Encoder, tail uint, xs []*Required2, root bool) 
 	}
 	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Required2)
+		}
 		b.Bits(row, gravenBitsRequired2(x))
 		if v := x.Key; v != nil {
 			tail = e.Text(tail, *v)
@@ -1113,12 +1129,12 @@ func gravenGetRequired2(d *wire.Decoder, b *wire.Rows, xs []*Required2) {
 			x.ByNumber = wire.Map(d, r, &s[4], &gravenMapRequired2_5, t, 5, wire.GetU32[int32], wire.GetMessage[Required2])
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[Required2_Left](d, &gravenKeyRequired2_Left)
+			v := wire.New[*Required2_Left](d, &gravenKeyRequired2_Left)
 			v.Left = gravenOneRequired2(d, r, &s[5])
 			x.Pick = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[Required2_Flag](d, &gravenKeyRequired2_Flag)
+			v := wire.New[*Required2_Flag](d, &gravenKeyRequired2_Flag)
 			v.Flag = r.Bool(&s[6])
 			x.Pick = v
 		}
@@ -1140,25 +1156,25 @@ func gravenGet1Required2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequired2(d, b, []*Required2{m.(*Required2)})
 }
 func gravenOneRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Required2 {
-	t, b := gravenTypeRequired2.Open((*Required2)(nil), d, r, s)
-	xs := [1]*Required2{wire.New[Required2](d, &t.Key)}
-	gravenGetRequired2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Required2](d, r, s, &gravenTypeRequired2, &b)
+	gravenGetRequired2(d, &b, []*Required2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2 {
-	t, b := gravenTypeRequired2.Open((*Required2)(nil), d, r, s)
-	xs := wire.Alloc[Required2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Required2](d, r, s, &gravenTypeRequired2, &b)
 	gravenGetRequired2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a}
+var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a, Make: wire.Values[HoldsRequired2]}
 
 // Γraven is for the runtime.
 func (*HoldsRequired2) Γraven() *wire.Type {
-	return wire.Bind[HoldsRequired2](&gravenTypeHoldsRequired2, gravenPutHoldsRequired2, gravenPut1HoldsRequired2, gravenGet1HoldsRequired2)
+	return wire.Bind(&gravenTypeHoldsRequired2, gravenPutHoldsRequired2, gravenPut1HoldsRequired2, gravenGet1HoldsRequired2)
 }
 func gravenBitsHoldsRequired2(x *HoldsRequired2) (b uint64) {
 	b |= wire.Bit(x.One != nil) << 0
@@ -1178,7 +1194,9 @@ func gravenPutHoldsRequired2(e *wire.Encoder, tail uint, xs []*HoldsRequired2, r
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(HoldsRequired2)
+		}
 		b.Bits(row, gravenBitsHoldsRequired2(x))
 		if v := x.One; v != nil {
 			tail = gravenPutRequired2(e, tail, []*Required2{v}, false)
@@ -1216,25 +1234,25 @@ func gravenGet1HoldsRequired2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetHoldsRequired2(d, b, []*HoldsRequired2{m.(*HoldsRequired2)})
 }
 func gravenOneHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) *HoldsRequired2 {
-	t, b := gravenTypeHoldsRequired2.Open((*HoldsRequired2)(nil), d, r, s)
-	xs := [1]*HoldsRequired2{wire.New[HoldsRequired2](d, &t.Key)}
-	gravenGetHoldsRequired2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*HoldsRequired2](d, r, s, &gravenTypeHoldsRequired2, &b)
+	gravenGetHoldsRequired2(d, &b, []*HoldsRequired2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*HoldsRequired2 {
-	t, b := gravenTypeHoldsRequired2.Open((*HoldsRequired2)(nil), d, r, s)
-	xs := wire.Alloc[HoldsRequired2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*HoldsRequired2](d, r, s, &gravenTypeHoldsRequired2, &b)
 	gravenGetHoldsRequired2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeXGroup = wire.Type{Shape: 0xac498e79}
+var gravenTypeXGroup = wire.Type{Shape: 0xac498e79, Make: wire.Values[XGroup]}
 
 // Γraven is for the runtime.
 func (*XGroup) Γraven() *wire.Type {
-	return wire.Bind[XGroup](&gravenTypeXGroup, gravenPutXGroup, gravenPut1XGroup, gravenGet1XGroup)
+	return wire.Bind(&gravenTypeXGroup, gravenPutXGroup, gravenPut1XGroup, gravenGet1XGroup)
 }
 func gravenBitsXGroup(x *XGroup) (b uint64) {
 	b |= wire.Bit(x.Text != nil) << 0
@@ -1253,7 +1271,9 @@ func gravenPutXGroup(e *wire.Encoder, tail uint, xs []*XGroup, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(XGroup)
+		}
 		b.Bits(row, gravenBitsXGroup(x))
 		if v := x.Text; v != nil {
 			tail = e.Text(tail, *v)
@@ -1284,25 +1304,25 @@ func gravenGet1XGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetXGroup(d, b, []*XGroup{m.(*XGroup)})
 }
 func gravenOneXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *XGroup {
-	t, b := gravenTypeXGroup.Open((*XGroup)(nil), d, r, s)
-	xs := [1]*XGroup{wire.New[XGroup](d, &t.Key)}
-	gravenGetXGroup(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*XGroup](d, r, s, &gravenTypeXGroup, &b)
+	gravenGetXGroup(d, &b, []*XGroup{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
-	t, b := gravenTypeXGroup.Open((*XGroup)(nil), d, r, s)
-	xs := wire.Alloc[XGroup](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*XGroup](d, r, s, &gravenTypeXGroup, &b)
 	gravenGetXGroup(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b}
+var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Scope2]}
 
 // Γraven is for the runtime.
 func (*Scope2) Γraven() *wire.Type {
-	return wire.Bind[Scope2](&gravenTypeScope2, gravenPutScope2, gravenPut1Scope2, gravenGet1Scope2)
+	return wire.Bind(&gravenTypeScope2, gravenPutScope2, gravenPut1Scope2, gravenGet1Scope2)
 }
 func gravenBitsScope2(x *Scope2) (b uint64) {
 	b |= wire.Bit(x.N != nil) << 0
@@ -1321,7 +1341,9 @@ func gravenPutScope2(e *wire.Encoder, tail uint, xs []*Scope2, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Scope2)
+		}
 		b.Bits(row, gravenBitsScope2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.N)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1349,15 +1371,15 @@ func gravenGet1Scope2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScope2(d, b, []*Scope2{m.(*Scope2)})
 }
 func gravenOneScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scope2 {
-	t, b := gravenTypeScope2.Open((*Scope2)(nil), d, r, s)
-	xs := [1]*Scope2{wire.New[Scope2](d, &t.Key)}
-	gravenGetScope2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Scope2](d, r, s, &gravenTypeScope2, &b)
+	gravenGetScope2(d, &b, []*Scope2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListScope2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scope2 {
-	t, b := gravenTypeScope2.Open((*Scope2)(nil), d, r, s)
-	xs := wire.Alloc[Scope2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Scope2](d, r, s, &gravenTypeScope2, &b)
 	gravenGetScope2(d, &b, xs)
 	d.Close()
 	return xs

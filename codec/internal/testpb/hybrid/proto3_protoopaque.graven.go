@@ -18,7 +18,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8}
+var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8, Make: wire.Values[All3]}
 var gravenMapAll3_91 wire.MapInfo
 var gravenMapAll3_92 wire.MapInfo
 var gravenMapAll3_93 wire.MapInfo
@@ -53,7 +53,7 @@ var gravenMapAll3_121 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*All3) Γraven() *wire.Type {
-	return wire.Bind[All3](&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
+	return wire.Bind(&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
 }
 func gravenBitsAll3(x *All3, b *[3]uint64) {
 	b[0] |= wire.Bit(math.Float64bits(x.GetFDouble()) != 0) << 0
@@ -224,7 +224,9 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	}
 	o, out, step, tail := (*[144]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All3)
+		}
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -534,9 +536,9 @@ func gravenPut1All3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint
 func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	s := (*[144]wire.Slot)(b.Slots)
 	t := gravenTypeAll3.Of((*All3)(nil))
-	slab18 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
-	slab48 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab158 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab18 := wire.SlabOf(d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab48 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab158 := wire.SlabOf(d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.SetFDouble(r.F64(&s[0]))
@@ -561,7 +563,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetFMessage(gravenOneTree3(d, r, &s[16]))
 		}
 		if r.Has(&s[17]) {
-			x.SetFInline(gravenUnpackBox3(d, r.Unpack(&s[17]), slab18.New(d)))
+			x.SetFInline(gravenUnpackBox3(d, r.Unpack(&s[17]), wire.Take[*Box3](d, slab18)))
 		}
 		if r.Has(&s[18]) {
 			x.SetFEmpty(gravenOneEmpty3(d, r, &s[18]))
@@ -618,7 +620,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetOptMessage(gravenOneTree3(d, r, &s[35]))
 		}
 		if r.Has(&s[36]) {
-			x.SetOptInline(gravenUnpackVec3(d, r.Unpack(&s[36]), slab48.New(d)))
+			x.SetOptInline(gravenUnpackVec3(d, r.Unpack(&s[36]), wire.Take[*Vec3](d, slab48)))
 		}
 		if r.Has(&s[37]) {
 			x.SetRepDouble(wire.GetNumbers[float64](d, r, &s[37]))
@@ -825,7 +827,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.SetOneMessage(gravenOneTree3(d, r, &s[104]))
 		}
 		if r.Has(&s[105]) {
-			x.SetOneInline(gravenUnpackBox3(d, r.Unpack(&s[105]), slab158.New(d)))
+			x.SetOneInline(gravenUnpackBox3(d, r.Unpack(&s[105]), wire.Take[*Box3](d, slab158)))
 		}
 		if r.Has(&s[106]) {
 			x.SetOneEmpty(gravenOneEmpty3(d, r, &s[106]))
@@ -894,25 +896,25 @@ func gravenGet1All3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll3(d, b, []*All3{m.(*All3)})
 }
 func gravenOneAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) *All3 {
-	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
-	xs := [1]*All3{wire.New[All3](d, &t.Key)}
-	gravenGetAll3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All3](d, r, s, &gravenTypeAll3, &b)
+	gravenGetAll3(d, &b, []*All3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
-	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
-	xs := wire.Alloc[All3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All3](d, r, s, &gravenTypeAll3, &b)
 	gravenGetAll3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty3]}
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
-	return wire.Bind[Empty3](&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
+	return wire.Bind(&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
 }
 func gravenBitsEmpty3(x *Empty3) (b uint64) {
 	return b
@@ -930,7 +932,9 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Empty3)
+		}
 		b.Bits(row, gravenBitsEmpty3(x))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
 		row += step
@@ -952,26 +956,26 @@ func gravenGet1Empty3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty3(d, b, []*Empty3{m.(*Empty3)})
 }
 func gravenOneEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty3 {
-	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
-	xs := [1]*Empty3{wire.New[Empty3](d, &t.Key)}
-	gravenGetEmpty3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Empty3](d, r, s, &gravenTypeEmpty3, &b)
+	gravenGetEmpty3(d, &b, []*Empty3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
-	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
-	xs := wire.Alloc[Empty3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Empty3](d, r, s, &gravenTypeEmpty3, &b)
 	gravenGetEmpty3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd}
+var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd, Make: wire.Values[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.GetX()) != 0) << 0
@@ -992,7 +996,9 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vec3)
+		}
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.GetX())
 		out.F32(row, o[1], x.GetY())
@@ -1038,12 +1044,12 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeBox3 = wire.Type{Shape: 0x554f950f}
+var gravenTypeBox3 = wire.Type{Shape: 0x554f950f, Make: wire.Values[Box3]}
 var gravenZeroBox3 Box3
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
-	return wire.BindInline[Box3](&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
+	return wire.BindInline(&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
 }
 func gravenBitsBox3(x *Box3) (b uint64) {
 	b |= wire.Bit(x.HasLow()) << 0
@@ -1068,7 +1074,9 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Box3)
+		}
 		b.Bits(row, gravenBitsBox3(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.GetLow())
@@ -1092,15 +1100,15 @@ func gravenPut1Box3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint
 }
 func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	s := (*[6]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.SetLow(gravenUnpackVec3(d, r.Unpack(&s[0]), slab1.New(d)))
+			x.SetLow(gravenUnpackVec3(d, r.Unpack(&s[0]), wire.Take[*Vec3](d, slab1)))
 		}
 		if r.Has(&s[1]) {
-			x.SetHigh(gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d)))
+			x.SetHigh(gravenUnpackVec3(d, r.Unpack(&s[1]), wire.Take[*Vec3](d, slab2)))
 		}
 		x.SetOpen(r.Bool(&s[2]))
 		x.SetColor(Color3(int32(r.U32(&s[3]))))
@@ -1130,8 +1138,8 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
-	x.SetLow(gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
-	x.SetHigh(gravenUnpackVec3(d, p.At(16), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
+	x.SetLow(gravenUnpackVec3(d, p.At(0), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
+	x.SetHigh(gravenUnpackVec3(d, p.At(16), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)))
 	x.SetOpen(p.Bool(32))
 	x.SetColor(Color3(int32(p.U32(33))))
 	x.SetSmall(int64(int8(p.U8(37))))
@@ -1139,12 +1147,12 @@ func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 	return x
 }
 
-var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2}
+var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2, Make: wire.Values[Tree3]}
 var gravenMapTree3_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Tree3) Γraven() *wire.Type {
-	return wire.Bind[Tree3](&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
+	return wire.Bind(&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
 }
 func gravenBitsTree3(x *Tree3) (b uint64) {
 	b |= wire.Bit(len(x.GetName()) != 0) << 0
@@ -1173,7 +1181,9 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	}
 	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Tree3)
+		}
 		b.Bits(row, gravenBitsTree3(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
@@ -1252,26 +1262,26 @@ func gravenGet1Tree3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTree3(d, b, []*Tree3{m.(*Tree3)})
 }
 func gravenOneTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Tree3 {
-	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
-	xs := [1]*Tree3{wire.New[Tree3](d, &t.Key)}
-	gravenGetTree3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Tree3](d, r, s, &gravenTypeTree3, &b)
+	gravenGetTree3(d, &b, []*Tree3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
-	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
-	xs := wire.Alloc[Tree3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Tree3](d, r, s, &gravenTypeTree3, &b)
 	gravenGetTree3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4}
+var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4, Make: wire.Values[Wide3]}
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Wide3) Γraven() *wire.Type {
-	return wire.Bind[Wide3](&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
+	return wire.Bind(&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
 }
 func gravenBitsWide3(x *Wide3) (b uint64) {
 	b |= wire.Bit(len(x.GetF1()) != 0) << 0
@@ -1327,7 +1337,9 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	}
 	o, out, step, tail := (*[32]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Wide3)
+		}
 		b.Bits(row, gravenBitsWide3(x))
 		tail = e.String(tail, x.GetF1())
 		out.End(row, o[0], tail-b.Tail)
@@ -1439,15 +1451,15 @@ func gravenGet1Wide3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide3(d, b, []*Wide3{m.(*Wide3)})
 }
 func gravenOneWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide3 {
-	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
-	xs := [1]*Wide3{wire.New[Wide3](d, &t.Key)}
-	gravenGetWide3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Wide3](d, r, s, &gravenTypeWide3, &b)
+	gravenGetWide3(d, &b, []*Wide3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide3 {
-	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
-	xs := wire.Alloc[Wide3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Wide3](d, r, s, &gravenTypeWide3, &b)
 	gravenGetWide3(d, &b, xs)
 	d.Close()
 	return xs

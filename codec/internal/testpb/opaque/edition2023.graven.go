@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e}
+var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE23]}
 var gravenMapAllE23_90 wire.MapInfo
 var gravenMapAllE23_91 wire.MapInfo
 var gravenMapAllE23_92 wire.MapInfo
@@ -24,7 +24,7 @@ var gravenMapAllE23_93 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AllE23) Γraven() *wire.Type {
-	return wire.Bind[AllE23](&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
+	return wire.Bind(&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
 }
 func gravenBitsAllE23(x *AllE23, b *[2]uint64) {
 	b[0] |= wire.Bit(x.HasFDouble()) << 0
@@ -128,7 +128,9 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 	}
 	o, out, step, tail := (*[78]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AllE23)
+		}
 		var bits [2]uint64
 		gravenBitsAllE23(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -302,8 +304,8 @@ func gravenPut1AllE23(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE23.Of((*AllE23)(nil))
-	slab19 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
-	slab106 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
+	slab19 := wire.SlabOf(d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
+	slab106 := wire.SlabOf(d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -361,7 +363,7 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.SetFMessage(gravenOneNodeE23(d, r, &s[17]))
 		}
 		if r.Has(&s[18]) {
-			x.SetFInline(gravenUnpackBoxE23(d, r.Unpack(&s[18]), slab19.New(d)))
+			x.SetFInline(gravenUnpackBoxE23(d, r.Unpack(&s[18]), wire.Take[*BoxE23](d, slab19)))
 		}
 		if r.Has(&s[19]) {
 			x.SetFDelimited(gravenOneNodeE23(d, r, &s[19]))
@@ -478,7 +480,7 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.SetOneClosed(ClosedE23(int32(r.U32(&s[66]))))
 		}
 		if r.Has(&s[67]) {
-			x.SetOneInline(gravenUnpackBoxE23(d, r.Unpack(&s[67]), slab106.New(d)))
+			x.SetOneInline(gravenUnpackBoxE23(d, r.Unpack(&s[67]), wire.Take[*BoxE23](d, slab106)))
 		}
 		if r.Has(&s[68]) {
 			x.SetOneBool(r.Bool(&s[68]))
@@ -517,26 +519,26 @@ func gravenGet1AllE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAllE23(d, b, []*AllE23{m.(*AllE23)})
 }
 func gravenOneAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE23 {
-	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
-	xs := [1]*AllE23{wire.New[AllE23](d, &t.Key)}
-	gravenGetAllE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AllE23](d, r, s, &gravenTypeAllE23, &b)
+	gravenGetAllE23(d, &b, []*AllE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
-	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
-	xs := wire.Alloc[AllE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AllE23](d, r, s, &gravenTypeAllE23, &b)
 	gravenGetAllE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f}
+var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE23]}
 var gravenMapNodeE23_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE23) Γraven() *wire.Type {
-	return wire.Bind[NodeE23](&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
+	return wire.Bind(&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
 }
 func gravenBitsNodeE23(x *NodeE23) (b uint64) {
 	b |= wire.Bit(x.HasName()) << 0
@@ -561,7 +563,9 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NodeE23)
+		}
 		b.Bits(row, gravenBitsNodeE23(x))
 		tail = e.String(tail, x.GetName())
 		out.End(row, o[0], tail-b.Tail)
@@ -620,25 +624,25 @@ func gravenGet1NodeE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNodeE23(d, b, []*NodeE23{m.(*NodeE23)})
 }
 func gravenOneNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE23 {
-	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
-	xs := [1]*NodeE23{wire.New[NodeE23](d, &t.Key)}
-	gravenGetNodeE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NodeE23](d, r, s, &gravenTypeNodeE23, &b)
+	gravenGetNodeE23(d, &b, []*NodeE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
-	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
-	xs := wire.Alloc[NodeE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NodeE23](d, r, s, &gravenTypeNodeE23, &b)
 	gravenGetNodeE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db}
+var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE23]}
 
 // Γraven is for the runtime.
 func (*RequiredE23) Γraven() *wire.Type {
-	return wire.Bind[RequiredE23](&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
+	return wire.Bind(&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
 }
 func gravenBitsRequiredE23(x *RequiredE23) (b uint64) {
 	b |= wire.Bit(x.HasNumber()) << 0
@@ -660,7 +664,9 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(RequiredE23)
+		}
 		b.Bits(row, gravenBitsRequiredE23(x))
 		out.U32(row, o[0], uint32(x.GetNumber()))
 		tail = e.String(tail, x.GetText())
@@ -707,26 +713,26 @@ func gravenGet1RequiredE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredE23(d, b, []*RequiredE23{m.(*RequiredE23)})
 }
 func gravenOneRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE23 {
-	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
-	xs := [1]*RequiredE23{wire.New[RequiredE23](d, &t.Key)}
-	gravenGetRequiredE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*RequiredE23](d, r, s, &gravenTypeRequiredE23, &b)
+	gravenGetRequiredE23(d, &b, []*RequiredE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE23 {
-	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
-	xs := wire.Alloc[RequiredE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*RequiredE23](d, r, s, &gravenTypeRequiredE23, &b)
 	gravenGetRequiredE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7}
+var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE23]}
 var gravenZeroBoxE23 BoxE23
 
 // Γraven is for the runtime.
 func (*BoxE23) Γraven() *wire.Type {
-	return wire.BindInline[BoxE23](&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
+	return wire.BindInline(&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
 }
 func gravenBitsBoxE23(x *BoxE23) (b uint64) {
 	b |= wire.Bit(x.HasA()) << 0
@@ -749,7 +755,9 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(BoxE23)
+		}
 		b.Bits(row, gravenBitsBoxE23(x))
 		if o[0] != 0 {
 			gravenPackPairE23(e, row+uint(o[0]), x.GetA())
@@ -770,15 +778,15 @@ func gravenPut1BoxE23(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 }
 func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 	s := (*[4]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
-	slab2 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.SetA(gravenUnpackPairE23(d, r.Unpack(&s[0]), slab1.New(d)))
+			x.SetA(gravenUnpackPairE23(d, r.Unpack(&s[0]), wire.Take[*PairE23](d, slab1)))
 		}
 		if r.Has(&s[1]) {
-			x.SetB(gravenUnpackPairE23(d, r.Unpack(&s[1]), slab2.New(d)))
+			x.SetB(gravenUnpackPairE23(d, r.Unpack(&s[1]), wire.Take[*PairE23](d, slab2)))
 		}
 		x.SetLit(r.Bool(&s[2]))
 		x.SetOpen(OpenE23(int8(r.U8(&s[3]))))
@@ -803,19 +811,19 @@ func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 	e.Unstorable |= int(wire.Bit(wire.HasUnknown(x)))
 }
 func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
-	x.SetA(gravenUnpackPairE23(d, p.At(0), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
-	x.SetB(gravenUnpackPairE23(d, p.At(8), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
+	x.SetA(gravenUnpackPairE23(d, p.At(0), wire.New[*PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
+	x.SetB(gravenUnpackPairE23(d, p.At(8), wire.New[*PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)))
 	x.SetLit(p.Bool(16))
 	x.SetOpen(OpenE23(int8(p.U8(17))))
 	return x
 }
 
-var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72}
+var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE23]}
 var gravenZeroPairE23 PairE23
 
 // Γraven is for the runtime.
 func (*PairE23) Γraven() *wire.Type {
-	return wire.BindInline[PairE23](&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
+	return wire.BindInline(&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
 }
 func gravenBitsPairE23(x *PairE23) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.GetX()) != 0) << 0
@@ -835,7 +843,9 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(PairE23)
+		}
 		b.Bits(row, gravenBitsPairE23(x))
 		out.F32(row, o[0], x.GetX())
 		e.Fail(wire.WideU(x.GetY(), 32))

@@ -16,23 +16,23 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e}
+var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE23]}
 var gravenMapAllE23_90 wire.MapInfo
 var gravenMapAllE23_91 wire.MapInfo
 var gravenMapAllE23_92 wire.MapInfo
 var gravenMapAllE23_93 wire.MapInfo
-var gravenKeyAllE23_OneNumber wire.Key
-var gravenKeyAllE23_OneText wire.Key
-var gravenKeyAllE23_OneRaw wire.Key
-var gravenKeyAllE23_OneMessage wire.Key
-var gravenKeyAllE23_OneDelimited wire.Key
-var gravenKeyAllE23_OneClosed wire.Key
-var gravenKeyAllE23_OneInline wire.Key
-var gravenKeyAllE23_OneBool wire.Key
+var gravenKeyAllE23_OneNumber = wire.Key{Make: wire.Values[AllE23_OneNumber]}
+var gravenKeyAllE23_OneText = wire.Key{Make: wire.Values[AllE23_OneText]}
+var gravenKeyAllE23_OneRaw = wire.Key{Make: wire.Values[AllE23_OneRaw]}
+var gravenKeyAllE23_OneMessage = wire.Key{Make: wire.Values[AllE23_OneMessage]}
+var gravenKeyAllE23_OneDelimited = wire.Key{Make: wire.Values[AllE23_OneDelimited]}
+var gravenKeyAllE23_OneClosed = wire.Key{Make: wire.Values[AllE23_OneClosed]}
+var gravenKeyAllE23_OneInline = wire.Key{Make: wire.Values[AllE23_OneInline]}
+var gravenKeyAllE23_OneBool = wire.Key{Make: wire.Values[AllE23_OneBool]}
 
 // Γraven is for the runtime.
 func (*AllE23) Γraven() *wire.Type {
-	return wire.Bind[AllE23](&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
+	return wire.Bind(&gravenTypeAllE23, gravenPutAllE23, gravenPut1AllE23, gravenGet1AllE23)
 }
 func gravenBitsAllE23(x *AllE23, b *[2]uint64) {
 	b[0] |= wire.Bit(x.FDouble != nil) << 0
@@ -148,7 +148,9 @@ func gravenPutAllE23(e *wire.Encoder, tail uint, xs []*AllE23, root bool) uint {
 	}
 	o, out, step, tail := (*[78]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AllE23)
+		}
 		var bits [2]uint64
 		gravenBitsAllE23(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -316,8 +318,8 @@ func gravenPut1AllE23(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 	s := (*[78]wire.Slot)(b.Slots)
 	t := gravenTypeAllE23.Of((*AllE23)(nil))
-	slab19 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
-	slab106 := wire.SlabOf[BoxE23](d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
+	slab19 := wire.SlabOf(d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
+	slab106 := wire.SlabOf(d, &gravenTypeBoxE23.Of((*BoxE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -375,7 +377,7 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.FMessage = gravenOneNodeE23(d, r, &s[17])
 		}
 		if r.Has(&s[18]) {
-			x.FInline = gravenUnpackBoxE23(d, r.Unpack(&s[18]), slab19.New(d))
+			x.FInline = gravenUnpackBoxE23(d, r.Unpack(&s[18]), wire.Take[*BoxE23](d, slab19))
 		}
 		if r.Has(&s[19]) {
 			x.FDelimited = gravenOneNodeE23(d, r, &s[19])
@@ -474,42 +476,42 @@ func gravenGetAllE23(d *wire.Decoder, b *wire.Rows, xs []*AllE23) {
 			x.MapToInline = wire.Map(d, r, &s[60], &gravenMapAllE23_93, t, 93, wire.GetU32[uint32], wire.GetInline[BoxE23])
 		}
 		if r.Has(&s[61]) {
-			v := wire.New[AllE23_OneNumber](d, &gravenKeyAllE23_OneNumber)
+			v := wire.New[*AllE23_OneNumber](d, &gravenKeyAllE23_OneNumber)
 			v.OneNumber = r.U64(&s[61])
 			x.Kind = v
 		}
 		if r.Has(&s[62]) {
-			v := wire.New[AllE23_OneText](d, &gravenKeyAllE23_OneText)
+			v := wire.New[*AllE23_OneText](d, &gravenKeyAllE23_OneText)
 			v.OneText = d.String(r, &s[62])
 			x.Kind = v
 		}
 		if r.Has(&s[63]) {
-			v := wire.New[AllE23_OneRaw](d, &gravenKeyAllE23_OneRaw)
+			v := wire.New[*AllE23_OneRaw](d, &gravenKeyAllE23_OneRaw)
 			v.OneRaw = d.Bytes(r, &s[63])
 			x.Kind = v
 		}
 		if r.Has(&s[64]) {
-			v := wire.New[AllE23_OneMessage](d, &gravenKeyAllE23_OneMessage)
+			v := wire.New[*AllE23_OneMessage](d, &gravenKeyAllE23_OneMessage)
 			v.OneMessage = gravenOneNodeE23(d, r, &s[64])
 			x.Kind = v
 		}
 		if r.Has(&s[65]) {
-			v := wire.New[AllE23_OneDelimited](d, &gravenKeyAllE23_OneDelimited)
+			v := wire.New[*AllE23_OneDelimited](d, &gravenKeyAllE23_OneDelimited)
 			v.OneDelimited = gravenOneNodeE23(d, r, &s[65])
 			x.Kind = v
 		}
 		if r.Has(&s[66]) {
-			v := wire.New[AllE23_OneClosed](d, &gravenKeyAllE23_OneClosed)
+			v := wire.New[*AllE23_OneClosed](d, &gravenKeyAllE23_OneClosed)
 			v.OneClosed = ClosedE23(int32(r.U32(&s[66])))
 			x.Kind = v
 		}
 		if r.Has(&s[67]) {
-			v := wire.New[AllE23_OneInline](d, &gravenKeyAllE23_OneInline)
-			v.OneInline = gravenUnpackBoxE23(d, r.Unpack(&s[67]), slab106.New(d))
+			v := wire.New[*AllE23_OneInline](d, &gravenKeyAllE23_OneInline)
+			v.OneInline = gravenUnpackBoxE23(d, r.Unpack(&s[67]), wire.Take[*BoxE23](d, slab106))
 			x.Kind = v
 		}
 		if r.Has(&s[68]) {
-			v := wire.New[AllE23_OneBool](d, &gravenKeyAllE23_OneBool)
+			v := wire.New[*AllE23_OneBool](d, &gravenKeyAllE23_OneBool)
 			v.OneBool = r.Bool(&s[68])
 			x.Kind = v
 		}
@@ -547,26 +549,26 @@ func gravenGet1AllE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAllE23(d, b, []*AllE23{m.(*AllE23)})
 }
 func gravenOneAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *AllE23 {
-	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
-	xs := [1]*AllE23{wire.New[AllE23](d, &t.Key)}
-	gravenGetAllE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AllE23](d, r, s, &gravenTypeAllE23, &b)
+	gravenGetAllE23(d, &b, []*AllE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
-	t, b := gravenTypeAllE23.Open((*AllE23)(nil), d, r, s)
-	xs := wire.Alloc[AllE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AllE23](d, r, s, &gravenTypeAllE23, &b)
 	gravenGetAllE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f}
+var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE23]}
 var gravenMapNodeE23_4 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*NodeE23) Γraven() *wire.Type {
-	return wire.Bind[NodeE23](&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
+	return wire.Bind(&gravenTypeNodeE23, gravenPutNodeE23, gravenPut1NodeE23, gravenGet1NodeE23)
 }
 func gravenBitsNodeE23(x *NodeE23) (b uint64) {
 	b |= wire.Bit(x.Name != nil) << 0
@@ -591,7 +593,9 @@ func gravenPutNodeE23(e *wire.Encoder, tail uint, xs []*NodeE23, root bool) uint
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NodeE23)
+		}
 		b.Bits(row, gravenBitsNodeE23(x))
 		if v := x.Name; v != nil {
 			tail = e.String(tail, *v)
@@ -652,25 +656,25 @@ func gravenGet1NodeE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNodeE23(d, b, []*NodeE23{m.(*NodeE23)})
 }
 func gravenOneNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *NodeE23 {
-	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
-	xs := [1]*NodeE23{wire.New[NodeE23](d, &t.Key)}
-	gravenGetNodeE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NodeE23](d, r, s, &gravenTypeNodeE23, &b)
+	gravenGetNodeE23(d, &b, []*NodeE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
-	t, b := gravenTypeNodeE23.Open((*NodeE23)(nil), d, r, s)
-	xs := wire.Alloc[NodeE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NodeE23](d, r, s, &gravenTypeNodeE23, &b)
 	gravenGetNodeE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db}
+var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE23]}
 
 // Γraven is for the runtime.
 func (*RequiredE23) Γraven() *wire.Type {
-	return wire.Bind[RequiredE23](&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
+	return wire.Bind(&gravenTypeRequiredE23, gravenPutRequiredE23, gravenPut1RequiredE23, gravenGet1RequiredE23)
 }
 func gravenBitsRequiredE23(x *RequiredE23) (b uint64) {
 	b |= wire.Bit(x.Number != nil) << 0
@@ -692,7 +696,9 @@ func gravenPutRequiredE23(e *wire.Encoder, tail uint, xs []*RequiredE23, root bo
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(RequiredE23)
+		}
 		b.Bits(row, gravenBitsRequiredE23(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Number)))
 		if v := x.Text; v != nil {
@@ -741,26 +747,26 @@ func gravenGet1RequiredE23(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredE23(d, b, []*RequiredE23{m.(*RequiredE23)})
 }
 func gravenOneRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredE23 {
-	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
-	xs := [1]*RequiredE23{wire.New[RequiredE23](d, &t.Key)}
-	gravenGetRequiredE23(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*RequiredE23](d, r, s, &gravenTypeRequiredE23, &b)
+	gravenGetRequiredE23(d, &b, []*RequiredE23{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredE23 {
-	t, b := gravenTypeRequiredE23.Open((*RequiredE23)(nil), d, r, s)
-	xs := wire.Alloc[RequiredE23](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*RequiredE23](d, r, s, &gravenTypeRequiredE23, &b)
 	gravenGetRequiredE23(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7}
+var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE23]}
 var gravenZeroBoxE23 BoxE23
 
 // Γraven is for the runtime.
 func (*BoxE23) Γraven() *wire.Type {
-	return wire.BindInline[BoxE23](&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
+	return wire.BindInline(&gravenTypeBoxE23, gravenPutBoxE23, gravenPut1BoxE23, gravenGet1BoxE23, gravenPackBoxE23, gravenUnpackBoxE23)
 }
 func gravenBitsBoxE23(x *BoxE23) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -783,7 +789,9 @@ func gravenPutBoxE23(e *wire.Encoder, tail uint, xs []*BoxE23, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(BoxE23)
+		}
 		b.Bits(row, gravenBitsBoxE23(x))
 		if o[0] != 0 {
 			gravenPackPairE23(e, row+uint(o[0]), x.A)
@@ -804,15 +812,15 @@ func gravenPut1BoxE23(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 }
 func gravenGetBoxE23(d *wire.Decoder, b *wire.Rows, xs []*BoxE23) {
 	s := (*[4]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
-	slab2 := wire.SlabOf[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypePairE23.Of((*PairE23)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackPairE23(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackPairE23(d, r.Unpack(&s[0]), wire.Take[*PairE23](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.B = gravenUnpackPairE23(d, r.Unpack(&s[1]), slab2.New(d))
+			x.B = gravenUnpackPairE23(d, r.Unpack(&s[1]), wire.Take[*PairE23](d, slab2))
 		}
 		x.Lit = r.Bool(&s[2])
 		x.Open = OpenE23(int8(r.U8(&s[3])))
@@ -837,19 +845,19 @@ func gravenPackBoxE23(e *wire.Encoder, at uint, x *BoxE23) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
-	x.A = gravenUnpackPairE23(d, p.At(0), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
-	x.B = gravenUnpackPairE23(d, p.At(8), wire.New[PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
+	x.A = gravenUnpackPairE23(d, p.At(0), wire.New[*PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
+	x.B = gravenUnpackPairE23(d, p.At(8), wire.New[*PairE23](d, &gravenTypePairE23.Of((*PairE23)(nil)).Key))
 	x.Lit = p.Bool(16)
 	x.Open = OpenE23(int8(p.U8(17)))
 	return x
 }
 
-var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72}
+var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE23]}
 var gravenZeroPairE23 PairE23
 
 // Γraven is for the runtime.
 func (*PairE23) Γraven() *wire.Type {
-	return wire.BindInline[PairE23](&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
+	return wire.BindInline(&gravenTypePairE23, gravenPutPairE23, gravenPut1PairE23, gravenGet1PairE23, gravenPackPairE23, gravenUnpackPairE23)
 }
 func gravenBitsPairE23(x *PairE23) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -869,7 +877,9 @@ func gravenPutPairE23(e *wire.Encoder, tail uint, xs []*PairE23, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(PairE23)
+		}
 		b.Bits(row, gravenBitsPairE23(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Y, 32))

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8}
+var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8, Make: wire.Values[All3]}
 var gravenMapAll3_91 wire.MapInfo
 var gravenMapAll3_92 wire.MapInfo
 var gravenMapAll3_93 wire.MapInfo
@@ -48,31 +48,31 @@ var gravenMapAll3_118 wire.MapInfo
 var gravenMapAll3_119 wire.MapInfo
 var gravenMapAll3_120 wire.MapInfo
 var gravenMapAll3_121 wire.MapInfo
-var gravenKeyAll3_OneDouble wire.Key
-var gravenKeyAll3_OneFloat wire.Key
-var gravenKeyAll3_OneInt32 wire.Key
-var gravenKeyAll3_OneInt64 wire.Key
-var gravenKeyAll3_OneUint32 wire.Key
-var gravenKeyAll3_OneUint64 wire.Key
-var gravenKeyAll3_OneSint32 wire.Key
-var gravenKeyAll3_OneSint64 wire.Key
-var gravenKeyAll3_OneFixed32 wire.Key
-var gravenKeyAll3_OneFixed64 wire.Key
-var gravenKeyAll3_OneSfixed32 wire.Key
-var gravenKeyAll3_OneSfixed64 wire.Key
-var gravenKeyAll3_OneBool wire.Key
-var gravenKeyAll3_OneString wire.Key
-var gravenKeyAll3_OneBytes wire.Key
-var gravenKeyAll3_OneEnum wire.Key
-var gravenKeyAll3_OneMessage wire.Key
-var gravenKeyAll3_OneInline wire.Key
-var gravenKeyAll3_OneEmpty wire.Key
-var gravenKeyAll3_OtherText wire.Key
-var gravenKeyAll3_OtherTree wire.Key
+var gravenKeyAll3_OneDouble = wire.Key{Make: wire.Values[All3_OneDouble]}
+var gravenKeyAll3_OneFloat = wire.Key{Make: wire.Values[All3_OneFloat]}
+var gravenKeyAll3_OneInt32 = wire.Key{Make: wire.Values[All3_OneInt32]}
+var gravenKeyAll3_OneInt64 = wire.Key{Make: wire.Values[All3_OneInt64]}
+var gravenKeyAll3_OneUint32 = wire.Key{Make: wire.Values[All3_OneUint32]}
+var gravenKeyAll3_OneUint64 = wire.Key{Make: wire.Values[All3_OneUint64]}
+var gravenKeyAll3_OneSint32 = wire.Key{Make: wire.Values[All3_OneSint32]}
+var gravenKeyAll3_OneSint64 = wire.Key{Make: wire.Values[All3_OneSint64]}
+var gravenKeyAll3_OneFixed32 = wire.Key{Make: wire.Values[All3_OneFixed32]}
+var gravenKeyAll3_OneFixed64 = wire.Key{Make: wire.Values[All3_OneFixed64]}
+var gravenKeyAll3_OneSfixed32 = wire.Key{Make: wire.Values[All3_OneSfixed32]}
+var gravenKeyAll3_OneSfixed64 = wire.Key{Make: wire.Values[All3_OneSfixed64]}
+var gravenKeyAll3_OneBool = wire.Key{Make: wire.Values[All3_OneBool]}
+var gravenKeyAll3_OneString = wire.Key{Make: wire.Values[All3_OneString]}
+var gravenKeyAll3_OneBytes = wire.Key{Make: wire.Values[All3_OneBytes]}
+var gravenKeyAll3_OneEnum = wire.Key{Make: wire.Values[All3_OneEnum]}
+var gravenKeyAll3_OneMessage = wire.Key{Make: wire.Values[All3_OneMessage]}
+var gravenKeyAll3_OneInline = wire.Key{Make: wire.Values[All3_OneInline]}
+var gravenKeyAll3_OneEmpty = wire.Key{Make: wire.Values[All3_OneEmpty]}
+var gravenKeyAll3_OtherText = wire.Key{Make: wire.Values[All3_OtherText]}
+var gravenKeyAll3_OtherTree = wire.Key{Make: wire.Values[All3_OtherTree]}
 
 // Γraven is for the runtime.
 func (*All3) Γraven() *wire.Type {
-	return wire.Bind[All3](&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
+	return wire.Bind(&gravenTypeAll3, gravenPutAll3, gravenPut1All3, gravenGet1All3)
 }
 func gravenBitsAll3(x *All3, b *[3]uint64) {
 	b[0] |= wire.Bit(math.Float64bits(x.FDouble) != 0) << 0
@@ -270,7 +270,9 @@ func gravenPutAll3(e *wire.Encoder, tail uint, xs []*All3, root bool) uint {
 	}
 	o, out, step, tail := (*[144]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(All3)
+		}
 		var bits [3]uint64
 		gravenBitsAll3(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -582,9 +584,9 @@ func gravenPut1All3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint
 func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 	s := (*[144]wire.Slot)(b.Slots)
 	t := gravenTypeAll3.Of((*All3)(nil))
-	slab18 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
-	slab48 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab158 := wire.SlabOf[Box3](d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab18 := wire.SlabOf(d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
+	slab48 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab158 := wire.SlabOf(d, &gravenTypeBox3.Of((*Box3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.FDouble = r.F64(&s[0])
@@ -609,7 +611,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.FMessage = gravenOneTree3(d, r, &s[16])
 		}
 		if r.Has(&s[17]) {
-			x.FInline = gravenUnpackBox3(d, r.Unpack(&s[17]), slab18.New(d))
+			x.FInline = gravenUnpackBox3(d, r.Unpack(&s[17]), wire.Take[*Box3](d, slab18))
 		}
 		if r.Has(&s[18]) {
 			x.FEmpty = gravenOneEmpty3(d, r, &s[18])
@@ -666,7 +668,7 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.OptMessage = gravenOneTree3(d, r, &s[35])
 		}
 		if r.Has(&s[36]) {
-			x.OptInline = gravenUnpackVec3(d, r.Unpack(&s[36]), slab48.New(d))
+			x.OptInline = gravenUnpackVec3(d, r.Unpack(&s[36]), wire.Take[*Vec3](d, slab48))
 		}
 		if r.Has(&s[37]) {
 			x.RepDouble = wire.GetNumbers[float64](d, r, &s[37])
@@ -822,107 +824,107 @@ func gravenGetAll3(d *wire.Decoder, b *wire.Rows, xs []*All3) {
 			x.MapToEmpty = wire.Map(d, r, &s[87], &gravenMapAll3_121, t, 121, wire.GetU64[int64], wire.GetMessage[Empty3])
 		}
 		if r.Has(&s[88]) {
-			v := wire.New[All3_OneDouble](d, &gravenKeyAll3_OneDouble)
+			v := wire.New[*All3_OneDouble](d, &gravenKeyAll3_OneDouble)
 			v.OneDouble = r.F64(&s[88])
 			x.Kind = v
 		}
 		if r.Has(&s[89]) {
-			v := wire.New[All3_OneFloat](d, &gravenKeyAll3_OneFloat)
+			v := wire.New[*All3_OneFloat](d, &gravenKeyAll3_OneFloat)
 			v.OneFloat = r.F32(&s[89])
 			x.Kind = v
 		}
 		if r.Has(&s[90]) {
-			v := wire.New[All3_OneInt32](d, &gravenKeyAll3_OneInt32)
+			v := wire.New[*All3_OneInt32](d, &gravenKeyAll3_OneInt32)
 			v.OneInt32 = int32(r.U32(&s[90]))
 			x.Kind = v
 		}
 		if r.Has(&s[91]) {
-			v := wire.New[All3_OneInt64](d, &gravenKeyAll3_OneInt64)
+			v := wire.New[*All3_OneInt64](d, &gravenKeyAll3_OneInt64)
 			v.OneInt64 = int64(r.U64(&s[91]))
 			x.Kind = v
 		}
 		if r.Has(&s[92]) {
-			v := wire.New[All3_OneUint32](d, &gravenKeyAll3_OneUint32)
+			v := wire.New[*All3_OneUint32](d, &gravenKeyAll3_OneUint32)
 			v.OneUint32 = r.U32(&s[92])
 			x.Kind = v
 		}
 		if r.Has(&s[93]) {
-			v := wire.New[All3_OneUint64](d, &gravenKeyAll3_OneUint64)
+			v := wire.New[*All3_OneUint64](d, &gravenKeyAll3_OneUint64)
 			v.OneUint64 = r.U64(&s[93])
 			x.Kind = v
 		}
 		if r.Has(&s[94]) {
-			v := wire.New[All3_OneSint32](d, &gravenKeyAll3_OneSint32)
+			v := wire.New[*All3_OneSint32](d, &gravenKeyAll3_OneSint32)
 			v.OneSint32 = int32(r.U32(&s[94]))
 			x.Kind = v
 		}
 		if r.Has(&s[95]) {
-			v := wire.New[All3_OneSint64](d, &gravenKeyAll3_OneSint64)
+			v := wire.New[*All3_OneSint64](d, &gravenKeyAll3_OneSint64)
 			v.OneSint64 = int64(r.U64(&s[95]))
 			x.Kind = v
 		}
 		if r.Has(&s[96]) {
-			v := wire.New[All3_OneFixed32](d, &gravenKeyAll3_OneFixed32)
+			v := wire.New[*All3_OneFixed32](d, &gravenKeyAll3_OneFixed32)
 			v.OneFixed32 = r.U32(&s[96])
 			x.Kind = v
 		}
 		if r.Has(&s[97]) {
-			v := wire.New[All3_OneFixed64](d, &gravenKeyAll3_OneFixed64)
+			v := wire.New[*All3_OneFixed64](d, &gravenKeyAll3_OneFixed64)
 			v.OneFixed64 = r.U64(&s[97])
 			x.Kind = v
 		}
 		if r.Has(&s[98]) {
-			v := wire.New[All3_OneSfixed32](d, &gravenKeyAll3_OneSfixed32)
+			v := wire.New[*All3_OneSfixed32](d, &gravenKeyAll3_OneSfixed32)
 			v.OneSfixed32 = int32(r.U32(&s[98]))
 			x.Kind = v
 		}
 		if r.Has(&s[99]) {
-			v := wire.New[All3_OneSfixed64](d, &gravenKeyAll3_OneSfixed64)
+			v := wire.New[*All3_OneSfixed64](d, &gravenKeyAll3_OneSfixed64)
 			v.OneSfixed64 = int64(r.U64(&s[99]))
 			x.Kind = v
 		}
 		if r.Has(&s[100]) {
-			v := wire.New[All3_OneBool](d, &gravenKeyAll3_OneBool)
+			v := wire.New[*All3_OneBool](d, &gravenKeyAll3_OneBool)
 			v.OneBool = r.Bool(&s[100])
 			x.Kind = v
 		}
 		if r.Has(&s[101]) {
-			v := wire.New[All3_OneString](d, &gravenKeyAll3_OneString)
+			v := wire.New[*All3_OneString](d, &gravenKeyAll3_OneString)
 			v.OneString = d.String(r, &s[101])
 			x.Kind = v
 		}
 		if r.Has(&s[102]) {
-			v := wire.New[All3_OneBytes](d, &gravenKeyAll3_OneBytes)
+			v := wire.New[*All3_OneBytes](d, &gravenKeyAll3_OneBytes)
 			v.OneBytes = d.Bytes(r, &s[102])
 			x.Kind = v
 		}
 		if r.Has(&s[103]) {
-			v := wire.New[All3_OneEnum](d, &gravenKeyAll3_OneEnum)
+			v := wire.New[*All3_OneEnum](d, &gravenKeyAll3_OneEnum)
 			v.OneEnum = Color3(int32(r.U32(&s[103])))
 			x.Kind = v
 		}
 		if r.Has(&s[104]) {
-			v := wire.New[All3_OneMessage](d, &gravenKeyAll3_OneMessage)
+			v := wire.New[*All3_OneMessage](d, &gravenKeyAll3_OneMessage)
 			v.OneMessage = gravenOneTree3(d, r, &s[104])
 			x.Kind = v
 		}
 		if r.Has(&s[105]) {
-			v := wire.New[All3_OneInline](d, &gravenKeyAll3_OneInline)
-			v.OneInline = gravenUnpackBox3(d, r.Unpack(&s[105]), slab158.New(d))
+			v := wire.New[*All3_OneInline](d, &gravenKeyAll3_OneInline)
+			v.OneInline = gravenUnpackBox3(d, r.Unpack(&s[105]), wire.Take[*Box3](d, slab158))
 			x.Kind = v
 		}
 		if r.Has(&s[106]) {
-			v := wire.New[All3_OneEmpty](d, &gravenKeyAll3_OneEmpty)
+			v := wire.New[*All3_OneEmpty](d, &gravenKeyAll3_OneEmpty)
 			v.OneEmpty = gravenOneEmpty3(d, r, &s[106])
 			x.Kind = v
 		}
 		if r.Has(&s[107]) {
-			v := wire.New[All3_OtherText](d, &gravenKeyAll3_OtherText)
+			v := wire.New[*All3_OtherText](d, &gravenKeyAll3_OtherText)
 			v.OtherText = d.String(r, &s[107])
 			x.Other = v
 		}
 		if r.Has(&s[108]) {
-			v := wire.New[All3_OtherTree](d, &gravenKeyAll3_OtherTree)
+			v := wire.New[*All3_OtherTree](d, &gravenKeyAll3_OtherTree)
 			v.OtherTree = gravenOneTree3(d, r, &s[108])
 			x.Other = v
 		}
@@ -984,25 +986,25 @@ func gravenGet1All3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAll3(d, b, []*All3{m.(*All3)})
 }
 func gravenOneAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) *All3 {
-	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
-	xs := [1]*All3{wire.New[All3](d, &t.Key)}
-	gravenGetAll3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*All3](d, r, s, &gravenTypeAll3, &b)
+	gravenGetAll3(d, &b, []*All3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
-	t, b := gravenTypeAll3.Open((*All3)(nil), d, r, s)
-	xs := wire.Alloc[All3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*All3](d, r, s, &gravenTypeAll3, &b)
 	gravenGetAll3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty3]}
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
-	return wire.Bind[Empty3](&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
+	return wire.Bind(&gravenTypeEmpty3, gravenPutEmpty3, gravenPut1Empty3, gravenGet1Empty3)
 }
 func gravenBitsEmpty3(x *Empty3) (b uint64) {
 	return b
@@ -1020,7 +1022,9 @@ func gravenPutEmpty3(e *wire.Encoder, tail uint, xs []*Empty3, root bool) uint {
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Empty3)
+		}
 		b.Bits(row, gravenBitsEmpty3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1042,26 +1046,26 @@ func gravenGet1Empty3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty3(d, b, []*Empty3{m.(*Empty3)})
 }
 func gravenOneEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty3 {
-	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
-	xs := [1]*Empty3{wire.New[Empty3](d, &t.Key)}
-	gravenGetEmpty3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Empty3](d, r, s, &gravenTypeEmpty3, &b)
+	gravenGetEmpty3(d, &b, []*Empty3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
-	t, b := gravenTypeEmpty3.Open((*Empty3)(nil), d, r, s)
-	xs := wire.Alloc[Empty3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Empty3](d, r, s, &gravenTypeEmpty3, &b)
 	gravenGetEmpty3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd}
+var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd, Make: wire.Values[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -1082,7 +1086,9 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vec3)
+		}
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
@@ -1128,12 +1134,12 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeBox3 = wire.Type{Shape: 0x554f950f}
+var gravenTypeBox3 = wire.Type{Shape: 0x554f950f, Make: wire.Values[Box3]}
 var gravenZeroBox3 Box3
 
 // Γraven is for the runtime.
 func (*Box3) Γraven() *wire.Type {
-	return wire.BindInline[Box3](&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
+	return wire.BindInline(&gravenTypeBox3, gravenPutBox3, gravenPut1Box3, gravenGet1Box3, gravenPackBox3, gravenUnpackBox3)
 }
 func gravenBitsBox3(x *Box3) (b uint64) {
 	b |= wire.Bit(x.Low != nil) << 0
@@ -1158,7 +1164,9 @@ func gravenPutBox3(e *wire.Encoder, tail uint, xs []*Box3, root bool) uint {
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Box3)
+		}
 		b.Bits(row, gravenBitsBox3(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.Low)
@@ -1182,15 +1190,15 @@ func gravenPut1Box3(e *wire.Encoder, tail uint, m proto.Message, root bool) uint
 }
 func gravenGetBox3(d *wire.Decoder, b *wire.Rows, xs []*Box3) {
 	s := (*[6]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Low = gravenUnpackVec3(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Low = gravenUnpackVec3(d, r.Unpack(&s[0]), wire.Take[*Vec3](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.High = gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d))
+			x.High = gravenUnpackVec3(d, r.Unpack(&s[1]), wire.Take[*Vec3](d, slab2))
 		}
 		x.Open = r.Bool(&s[2])
 		x.Color = Color3(int32(r.U32(&s[3])))
@@ -1220,8 +1228,8 @@ func gravenPackBox3(e *wire.Encoder, at uint, x *Box3) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
-	x.Low = gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
-	x.High = gravenUnpackVec3(d, p.At(16), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.Low = gravenUnpackVec3(d, p.At(0), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.High = gravenUnpackVec3(d, p.At(16), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
 	x.Open = p.Bool(32)
 	x.Color = Color3(int32(p.U32(33)))
 	x.Small = int64(int8(p.U8(37)))
@@ -1229,15 +1237,15 @@ func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 	return x
 }
 
-var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2}
+var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2, Make: wire.Values[Tree3]}
 var gravenMapTree3_4 wire.MapInfo
-var gravenKeyTree3_Left wire.Key
-var gravenKeyTree3_Leaf wire.Key
-var gravenKeyTree3_Number wire.Key
+var gravenKeyTree3_Left = wire.Key{Make: wire.Values[Tree3_Left]}
+var gravenKeyTree3_Leaf = wire.Key{Make: wire.Values[Tree3_Leaf]}
+var gravenKeyTree3_Number = wire.Key{Make: wire.Values[Tree3_Number]}
 
 // Γraven is for the runtime.
 func (*Tree3) Γraven() *wire.Type {
-	return wire.Bind[Tree3](&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
+	return wire.Bind(&gravenTypeTree3, gravenPutTree3, gravenPut1Tree3, gravenGet1Tree3)
 }
 func gravenBitsTree3(x *Tree3) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -1271,7 +1279,9 @@ func gravenPutTree3(e *wire.Encoder, tail uint, xs []*Tree3, root bool) uint {
 	}
 	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Tree3)
+		}
 		b.Bits(row, gravenBitsTree3(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -1326,17 +1336,17 @@ func gravenGetTree3(d *wire.Decoder, b *wire.Rows, xs []*Tree3) {
 			x.ByName = wire.Map(d, r, &s[3], &gravenMapTree3_4, t, 4, wire.GetString, wire.GetMessage[Tree3])
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[Tree3_Left](d, &gravenKeyTree3_Left)
+			v := wire.New[*Tree3_Left](d, &gravenKeyTree3_Left)
 			v.Left = gravenOneTree3(d, r, &s[4])
 			x.Pick = v
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[Tree3_Leaf](d, &gravenKeyTree3_Leaf)
+			v := wire.New[*Tree3_Leaf](d, &gravenKeyTree3_Leaf)
 			v.Leaf = gravenOneEmpty3(d, r, &s[5])
 			x.Pick = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[Tree3_Number](d, &gravenKeyTree3_Number)
+			v := wire.New[*Tree3_Number](d, &gravenKeyTree3_Number)
 			v.Number = int32(r.U32(&s[6]))
 			x.Pick = v
 		}
@@ -1356,26 +1366,26 @@ func gravenGet1Tree3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTree3(d, b, []*Tree3{m.(*Tree3)})
 }
 func gravenOneTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Tree3 {
-	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
-	xs := [1]*Tree3{wire.New[Tree3](d, &t.Key)}
-	gravenGetTree3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Tree3](d, r, s, &gravenTypeTree3, &b)
+	gravenGetTree3(d, &b, []*Tree3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
-	t, b := gravenTypeTree3.Open((*Tree3)(nil), d, r, s)
-	xs := wire.Alloc[Tree3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Tree3](d, r, s, &gravenTypeTree3, &b)
 	gravenGetTree3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4}
+var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4, Make: wire.Values[Wide3]}
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Wide3) Γraven() *wire.Type {
-	return wire.Bind[Wide3](&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
+	return wire.Bind(&gravenTypeWide3, gravenPutWide3, gravenPut1Wide3, gravenGet1Wide3)
 }
 func gravenBitsWide3(x *Wide3) (b uint64) {
 	b |= wire.Bit(len(x.F1) != 0) << 0
@@ -1431,7 +1441,9 @@ func gravenPutWide3(e *wire.Encoder, tail uint, xs []*Wide3, root bool) uint {
 	}
 	o, out, step, tail := (*[32]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Wide3)
+		}
 		b.Bits(row, gravenBitsWide3(x))
 		tail = e.String(tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
@@ -1543,15 +1555,15 @@ func gravenGet1Wide3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide3(d, b, []*Wide3{m.(*Wide3)})
 }
 func gravenOneWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide3 {
-	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
-	xs := [1]*Wide3{wire.New[Wide3](d, &t.Key)}
-	gravenGetWide3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Wide3](d, r, s, &gravenTypeWide3, &b)
+	gravenGetWide3(d, &b, []*Wide3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWide3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide3 {
-	t, b := gravenTypeWide3.Open((*Wide3)(nil), d, r, s)
-	xs := wire.Alloc[Wide3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Wide3](d, r, s, &gravenTypeWide3, &b)
 	gravenGetWide3(d, &b, xs)
 	d.Close()
 	return xs

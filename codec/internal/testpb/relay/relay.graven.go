@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeItem = wire.Type{Shape: 0x4553ae33}
+var gravenTypeItem = wire.Type{Shape: 0x4553ae33, Make: wire.Values[Item]}
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {
-	return wire.Bind[Item](&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
+	return wire.Bind(&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
 }
 func gravenBitsItem(x *Item) (b uint64) {
 	b |= wire.Bit(x.Number != 0) << 0
@@ -41,7 +41,9 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Item)
+		}
 		b.Bits(row, gravenBitsItem(x))
 		out.U32(row, o[0], uint32(x.Number))
 		tail = e.String(tail, x.Text)
@@ -82,15 +84,15 @@ func gravenGet1Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetItem(d, b, []*Item{m.(*Item)})
 }
 func gravenOneItem(d *wire.Decoder, r wire.Row, s *wire.Slot) *Item {
-	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
-	xs := [1]*Item{wire.New[Item](d, &t.Key)}
-	gravenGetItem(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Item](d, r, s, &gravenTypeItem, &b)
+	gravenGetItem(d, &b, []*Item{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
-	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
-	xs := wire.Alloc[Item](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Item](d, r, s, &gravenTypeItem, &b)
 	gravenGetItem(d, &b, xs)
 	d.Close()
 	return xs

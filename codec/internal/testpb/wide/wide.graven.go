@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeWide = wire.Type{Shape: 0x10b49203}
+var gravenTypeWide = wire.Type{Shape: 0x10b49203, Make: wire.Values[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
-	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
+	return wire.Bind(&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
 func gravenBitsWide(x *Wide) (b uint64) {
 	b |= wire.Bit(x.F1 != 0) << 0
@@ -102,7 +102,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	}
 	o, out, step, tail := (*[60]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Wide)
+		}
 		b.Bits(row, gravenBitsWide(x))
 		out.U32(row, o[0], uint32(x.F1))
 		out.U64(row, o[1], uint64(x.F2))
@@ -287,27 +289,27 @@ func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
-	gravenGetWide(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Wide](d, r, s, &gravenTypeWide, &b)
+	gravenGetWide(d, &b, []*Wide{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := wire.Alloc[Wide](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Wide](d, r, s, &gravenTypeWide, &b)
 	gravenGetWide(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea}
-var gravenKeySettling_Early wire.Key
-var gravenKeySettling_Late wire.Key
+var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea, Make: wire.Values[Settling]}
+var gravenKeySettling_Early = wire.Key{Make: wire.Values[Settling_Early]}
+var gravenKeySettling_Late = wire.Key{Make: wire.Values[Settling_Late]}
 
 // Γraven is for the runtime.
 func (*Settling) Γraven() *wire.Type {
-	return wire.Bind[Settling](&gravenTypeSettling, gravenPutSettling, gravenPut1Settling, gravenGet1Settling)
+	return wire.Bind(&gravenTypeSettling, gravenPutSettling, gravenPut1Settling, gravenGet1Settling)
 }
 func gravenBitsSettling(x *Settling) (b uint64) {
 	switch v := x.Which.(type) {
@@ -335,7 +337,9 @@ func gravenPutSettling(e *wire.Encoder, tail uint, xs []*Settling, root bool) ui
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Settling)
+		}
 		b.Bits(row, gravenBitsSettling(x))
 		if v, _ := x.Which.(*Settling_Early); v != nil {
 			tail = gravenPutWide(e, tail, []*Wide{v.Early}, false)
@@ -359,14 +363,14 @@ func gravenGetSettling(d *wire.Decoder, b *wire.Rows, xs []*Settling) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[Settling_Early](d, &gravenKeySettling_Early)
+			v := wire.New[*Settling_Early](d, &gravenKeySettling_Early)
 			v.Early = gravenOneWide(d, r, &s[0])
 			x.Which = v
 		}
 		x.Enabled = r.Bool(&s[1])
 		x.Disabled = r.Bool(&s[2])
 		if r.Has(&s[3]) {
-			v := wire.New[Settling_Late](d, &gravenKeySettling_Late)
+			v := wire.New[*Settling_Late](d, &gravenKeySettling_Late)
 			v.Late = gravenOneWide(d, r, &s[3])
 			x.Which = v
 		}
@@ -379,25 +383,25 @@ func gravenGet1Settling(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSettling(d, b, []*Settling{m.(*Settling)})
 }
 func gravenOneSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settling {
-	t, b := gravenTypeSettling.Open((*Settling)(nil), d, r, s)
-	xs := [1]*Settling{wire.New[Settling](d, &t.Key)}
-	gravenGetSettling(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Settling](d, r, s, &gravenTypeSettling, &b)
+	gravenGetSettling(d, &b, []*Settling{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settling {
-	t, b := gravenTypeSettling.Open((*Settling)(nil), d, r, s)
-	xs := wire.Alloc[Settling](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Settling](d, r, s, &gravenTypeSettling, &b)
 	gravenGetSettling(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Settlings]}
 
 // Γraven is for the runtime.
 func (*Settlings) Γraven() *wire.Type {
-	return wire.Bind[Settlings](&gravenTypeSettlings, gravenPutSettlings, gravenPut1Settlings, gravenGet1Settlings)
+	return wire.Bind(&gravenTypeSettlings, gravenPutSettlings, gravenPut1Settlings, gravenGet1Settlings)
 }
 func gravenBitsSettlings(x *Settlings) (b uint64) {
 	b |= wire.Bit(len(x.Rows) != 0) << 0
@@ -416,7 +420,9 @@ func gravenPutSettlings(e *wire.Encoder, tail uint, xs []*Settlings, root bool) 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Settlings)
+		}
 		b.Bits(row, gravenBitsSettlings(x))
 		if v := x.Rows; len(v) != 0 {
 			tail = gravenPutSettling(e, tail, v, false)
@@ -447,15 +453,15 @@ func gravenGet1Settlings(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSettlings(d, b, []*Settlings{m.(*Settlings)})
 }
 func gravenOneSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) *Settlings {
-	t, b := gravenTypeSettlings.Open((*Settlings)(nil), d, r, s)
-	xs := [1]*Settlings{wire.New[Settlings](d, &t.Key)}
-	gravenGetSettlings(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Settlings](d, r, s, &gravenTypeSettlings, &b)
+	gravenGetSettlings(d, &b, []*Settlings{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSettlings(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settlings {
-	t, b := gravenTypeSettlings.Open((*Settlings)(nil), d, r, s)
-	xs := wire.Alloc[Settlings](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Settlings](d, r, s, &gravenTypeSettlings, &b)
 	gravenGetSettlings(d, &b, xs)
 	d.Close()
 	return xs

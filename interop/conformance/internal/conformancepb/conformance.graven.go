@@ -17,11 +17,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestStatus = wire.Type{Shape: 0x43aaebc4}
+var gravenTypeTestStatus = wire.Type{Shape: 0x43aaebc4, Make: wire.Values[TestStatus]}
 
 // Γraven is for the runtime.
 func (*TestStatus) Γraven() *wire.Type {
-	return wire.Bind[TestStatus](&gravenTypeTestStatus, gravenPutTestStatus, gravenPut1TestStatus, gravenGet1TestStatus)
+	return wire.Bind(&gravenTypeTestStatus, gravenPutTestStatus, gravenPut1TestStatus, gravenGet1TestStatus)
 }
 func gravenBitsTestStatus(x *TestStatus) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -42,7 +42,9 @@ func gravenPutTestStatus(e *wire.Encoder, tail uint, xs []*TestStatus, root bool
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestStatus)
+		}
 		b.Bits(row, gravenBitsTestStatus(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -75,25 +77,25 @@ func gravenGet1TestStatus(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestStatus(d, b, []*TestStatus{m.(*TestStatus)})
 }
 func gravenOneTestStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestStatus {
-	t, b := gravenTypeTestStatus.Open((*TestStatus)(nil), d, r, s)
-	xs := [1]*TestStatus{wire.New[TestStatus](d, &t.Key)}
-	gravenGetTestStatus(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestStatus](d, r, s, &gravenTypeTestStatus, &b)
+	gravenGetTestStatus(d, &b, []*TestStatus{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestStatus {
-	t, b := gravenTypeTestStatus.Open((*TestStatus)(nil), d, r, s)
-	xs := wire.Alloc[TestStatus](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestStatus](d, r, s, &gravenTypeTestStatus, &b)
 	gravenGetTestStatus(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFailureSet = wire.Type{Shape: 0xb12f6551}
+var gravenTypeFailureSet = wire.Type{Shape: 0xb12f6551, Make: wire.Values[FailureSet]}
 
 // Γraven is for the runtime.
 func (*FailureSet) Γraven() *wire.Type {
-	return wire.Bind[FailureSet](&gravenTypeFailureSet, gravenPutFailureSet, gravenPut1FailureSet, gravenGet1FailureSet)
+	return wire.Bind(&gravenTypeFailureSet, gravenPutFailureSet, gravenPut1FailureSet, gravenGet1FailureSet)
 }
 func gravenBitsFailureSet(x *FailureSet) (b uint64) {
 	b |= wire.Bit(len(x.Test) != 0) << 0
@@ -112,7 +114,9 @@ func gravenPutFailureSet(e *wire.Encoder, tail uint, xs []*FailureSet, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(FailureSet)
+		}
 		b.Bits(row, gravenBitsFailureSet(x))
 		if v := x.Test; len(v) != 0 {
 			tail = gravenPutTestStatus(e, tail, v, false)
@@ -143,29 +147,29 @@ func gravenGet1FailureSet(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFailureSet(d, b, []*FailureSet{m.(*FailureSet)})
 }
 func gravenOneFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) *FailureSet {
-	t, b := gravenTypeFailureSet.Open((*FailureSet)(nil), d, r, s)
-	xs := [1]*FailureSet{wire.New[FailureSet](d, &t.Key)}
-	gravenGetFailureSet(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*FailureSet](d, r, s, &gravenTypeFailureSet, &b)
+	gravenGetFailureSet(d, &b, []*FailureSet{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FailureSet {
-	t, b := gravenTypeFailureSet.Open((*FailureSet)(nil), d, r, s)
-	xs := wire.Alloc[FailureSet](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*FailureSet](d, r, s, &gravenTypeFailureSet, &b)
 	gravenGetFailureSet(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeConformanceRequest = wire.Type{Shape: 0x3c8fe854}
-var gravenKeyConformanceRequest_ProtobufPayload wire.Key
-var gravenKeyConformanceRequest_JsonPayload wire.Key
-var gravenKeyConformanceRequest_JspbPayload wire.Key
-var gravenKeyConformanceRequest_TextPayload wire.Key
+var gravenTypeConformanceRequest = wire.Type{Shape: 0x3c8fe854, Make: wire.Values[ConformanceRequest]}
+var gravenKeyConformanceRequest_ProtobufPayload = wire.Key{Make: wire.Values[ConformanceRequest_ProtobufPayload]}
+var gravenKeyConformanceRequest_JsonPayload = wire.Key{Make: wire.Values[ConformanceRequest_JsonPayload]}
+var gravenKeyConformanceRequest_JspbPayload = wire.Key{Make: wire.Values[ConformanceRequest_JspbPayload]}
+var gravenKeyConformanceRequest_TextPayload = wire.Key{Make: wire.Values[ConformanceRequest_TextPayload]}
 
 // Γraven is for the runtime.
 func (*ConformanceRequest) Γraven() *wire.Type {
-	return wire.Bind[ConformanceRequest](&gravenTypeConformanceRequest, gravenPutConformanceRequest, gravenPut1ConformanceRequest, gravenGet1ConformanceRequest)
+	return wire.Bind(&gravenTypeConformanceRequest, gravenPutConformanceRequest, gravenPut1ConformanceRequest, gravenGet1ConformanceRequest)
 }
 func gravenBitsConformanceRequest(x *ConformanceRequest) (b uint64) {
 	switch v := x.Payload.(type) {
@@ -199,7 +203,9 @@ func gravenPutConformanceRequest(e *wire.Encoder, tail uint, xs []*ConformanceRe
 	}
 	o, out, step, tail := (*[9]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ConformanceRequest)
+		}
 		b.Bits(row, gravenBitsConformanceRequest(x))
 		if v, _ := x.Payload.(*ConformanceRequest_ProtobufPayload); v != nil {
 			tail = e.Bytes(tail, v.ProtobufPayload)
@@ -239,12 +245,12 @@ func gravenGetConformanceRequest(d *wire.Decoder, b *wire.Rows, xs []*Conformanc
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[ConformanceRequest_ProtobufPayload](d, &gravenKeyConformanceRequest_ProtobufPayload)
+			v := wire.New[*ConformanceRequest_ProtobufPayload](d, &gravenKeyConformanceRequest_ProtobufPayload)
 			v.ProtobufPayload = d.Bytes(r, &s[0])
 			x.Payload = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[ConformanceRequest_JsonPayload](d, &gravenKeyConformanceRequest_JsonPayload)
+			v := wire.New[*ConformanceRequest_JsonPayload](d, &gravenKeyConformanceRequest_JsonPayload)
 			v.JsonPayload = d.String(r, &s[1])
 			x.Payload = v
 		}
@@ -255,12 +261,12 @@ func gravenGetConformanceRequest(d *wire.Decoder, b *wire.Rows, xs []*Conformanc
 			x.JspbEncodingOptions = gravenOneJspbEncodingConfig(d, r, &s[5])
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[ConformanceRequest_JspbPayload](d, &gravenKeyConformanceRequest_JspbPayload)
+			v := wire.New[*ConformanceRequest_JspbPayload](d, &gravenKeyConformanceRequest_JspbPayload)
 			v.JspbPayload = d.String(r, &s[6])
 			x.Payload = v
 		}
 		if r.Has(&s[7]) {
-			v := wire.New[ConformanceRequest_TextPayload](d, &gravenKeyConformanceRequest_TextPayload)
+			v := wire.New[*ConformanceRequest_TextPayload](d, &gravenKeyConformanceRequest_TextPayload)
 			v.TextPayload = d.String(r, &s[7])
 			x.Payload = v
 		}
@@ -274,34 +280,34 @@ func gravenGet1ConformanceRequest(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetConformanceRequest(d, b, []*ConformanceRequest{m.(*ConformanceRequest)})
 }
 func gravenOneConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *ConformanceRequest {
-	t, b := gravenTypeConformanceRequest.Open((*ConformanceRequest)(nil), d, r, s)
-	xs := [1]*ConformanceRequest{wire.New[ConformanceRequest](d, &t.Key)}
-	gravenGetConformanceRequest(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ConformanceRequest](d, r, s, &gravenTypeConformanceRequest, &b)
+	gravenGetConformanceRequest(d, &b, []*ConformanceRequest{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ConformanceRequest {
-	t, b := gravenTypeConformanceRequest.Open((*ConformanceRequest)(nil), d, r, s)
-	xs := wire.Alloc[ConformanceRequest](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ConformanceRequest](d, r, s, &gravenTypeConformanceRequest, &b)
 	gravenGetConformanceRequest(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeConformanceResponse = wire.Type{Shape: 0x5371388e}
-var gravenKeyConformanceResponse_ParseError wire.Key
-var gravenKeyConformanceResponse_RuntimeError wire.Key
-var gravenKeyConformanceResponse_ProtobufPayload wire.Key
-var gravenKeyConformanceResponse_JsonPayload wire.Key
-var gravenKeyConformanceResponse_Skipped wire.Key
-var gravenKeyConformanceResponse_SerializeError wire.Key
-var gravenKeyConformanceResponse_JspbPayload wire.Key
-var gravenKeyConformanceResponse_TextPayload wire.Key
-var gravenKeyConformanceResponse_TimeoutError wire.Key
+var gravenTypeConformanceResponse = wire.Type{Shape: 0x5371388e, Make: wire.Values[ConformanceResponse]}
+var gravenKeyConformanceResponse_ParseError = wire.Key{Make: wire.Values[ConformanceResponse_ParseError]}
+var gravenKeyConformanceResponse_RuntimeError = wire.Key{Make: wire.Values[ConformanceResponse_RuntimeError]}
+var gravenKeyConformanceResponse_ProtobufPayload = wire.Key{Make: wire.Values[ConformanceResponse_ProtobufPayload]}
+var gravenKeyConformanceResponse_JsonPayload = wire.Key{Make: wire.Values[ConformanceResponse_JsonPayload]}
+var gravenKeyConformanceResponse_Skipped = wire.Key{Make: wire.Values[ConformanceResponse_Skipped]}
+var gravenKeyConformanceResponse_SerializeError = wire.Key{Make: wire.Values[ConformanceResponse_SerializeError]}
+var gravenKeyConformanceResponse_JspbPayload = wire.Key{Make: wire.Values[ConformanceResponse_JspbPayload]}
+var gravenKeyConformanceResponse_TextPayload = wire.Key{Make: wire.Values[ConformanceResponse_TextPayload]}
+var gravenKeyConformanceResponse_TimeoutError = wire.Key{Make: wire.Values[ConformanceResponse_TimeoutError]}
 
 // Γraven is for the runtime.
 func (*ConformanceResponse) Γraven() *wire.Type {
-	return wire.Bind[ConformanceResponse](&gravenTypeConformanceResponse, gravenPutConformanceResponse, gravenPut1ConformanceResponse, gravenGet1ConformanceResponse)
+	return wire.Bind(&gravenTypeConformanceResponse, gravenPutConformanceResponse, gravenPut1ConformanceResponse, gravenGet1ConformanceResponse)
 }
 func gravenBitsConformanceResponse(x *ConformanceResponse) (b uint64) {
 	switch v := x.Result.(type) {
@@ -339,7 +345,9 @@ func gravenPutConformanceResponse(e *wire.Encoder, tail uint, xs []*ConformanceR
 	}
 	o, out, step, tail := (*[9]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ConformanceResponse)
+		}
 		b.Bits(row, gravenBitsConformanceResponse(x))
 		if v, _ := x.Result.(*ConformanceResponse_ParseError); v != nil {
 			tail = e.String(tail, v.ParseError)
@@ -391,47 +399,47 @@ func gravenGetConformanceResponse(d *wire.Decoder, b *wire.Rows, xs []*Conforman
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[ConformanceResponse_ParseError](d, &gravenKeyConformanceResponse_ParseError)
+			v := wire.New[*ConformanceResponse_ParseError](d, &gravenKeyConformanceResponse_ParseError)
 			v.ParseError = d.String(r, &s[0])
 			x.Result = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[ConformanceResponse_RuntimeError](d, &gravenKeyConformanceResponse_RuntimeError)
+			v := wire.New[*ConformanceResponse_RuntimeError](d, &gravenKeyConformanceResponse_RuntimeError)
 			v.RuntimeError = d.String(r, &s[1])
 			x.Result = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[ConformanceResponse_ProtobufPayload](d, &gravenKeyConformanceResponse_ProtobufPayload)
+			v := wire.New[*ConformanceResponse_ProtobufPayload](d, &gravenKeyConformanceResponse_ProtobufPayload)
 			v.ProtobufPayload = d.Bytes(r, &s[2])
 			x.Result = v
 		}
 		if r.Has(&s[3]) {
-			v := wire.New[ConformanceResponse_JsonPayload](d, &gravenKeyConformanceResponse_JsonPayload)
+			v := wire.New[*ConformanceResponse_JsonPayload](d, &gravenKeyConformanceResponse_JsonPayload)
 			v.JsonPayload = d.String(r, &s[3])
 			x.Result = v
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[ConformanceResponse_Skipped](d, &gravenKeyConformanceResponse_Skipped)
+			v := wire.New[*ConformanceResponse_Skipped](d, &gravenKeyConformanceResponse_Skipped)
 			v.Skipped = d.String(r, &s[4])
 			x.Result = v
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[ConformanceResponse_SerializeError](d, &gravenKeyConformanceResponse_SerializeError)
+			v := wire.New[*ConformanceResponse_SerializeError](d, &gravenKeyConformanceResponse_SerializeError)
 			v.SerializeError = d.String(r, &s[5])
 			x.Result = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[ConformanceResponse_JspbPayload](d, &gravenKeyConformanceResponse_JspbPayload)
+			v := wire.New[*ConformanceResponse_JspbPayload](d, &gravenKeyConformanceResponse_JspbPayload)
 			v.JspbPayload = d.String(r, &s[6])
 			x.Result = v
 		}
 		if r.Has(&s[7]) {
-			v := wire.New[ConformanceResponse_TextPayload](d, &gravenKeyConformanceResponse_TextPayload)
+			v := wire.New[*ConformanceResponse_TextPayload](d, &gravenKeyConformanceResponse_TextPayload)
 			v.TextPayload = d.String(r, &s[7])
 			x.Result = v
 		}
 		if r.Has(&s[8]) {
-			v := wire.New[ConformanceResponse_TimeoutError](d, &gravenKeyConformanceResponse_TimeoutError)
+			v := wire.New[*ConformanceResponse_TimeoutError](d, &gravenKeyConformanceResponse_TimeoutError)
 			v.TimeoutError = d.String(r, &s[8])
 			x.Result = v
 		}
@@ -444,25 +452,25 @@ func gravenGet1ConformanceResponse(d *wire.Decoder, b *wire.Rows, m proto.Messag
 	gravenGetConformanceResponse(d, b, []*ConformanceResponse{m.(*ConformanceResponse)})
 }
 func gravenOneConformanceResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *ConformanceResponse {
-	t, b := gravenTypeConformanceResponse.Open((*ConformanceResponse)(nil), d, r, s)
-	xs := [1]*ConformanceResponse{wire.New[ConformanceResponse](d, &t.Key)}
-	gravenGetConformanceResponse(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ConformanceResponse](d, r, s, &gravenTypeConformanceResponse, &b)
+	gravenGetConformanceResponse(d, &b, []*ConformanceResponse{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListConformanceResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ConformanceResponse {
-	t, b := gravenTypeConformanceResponse.Open((*ConformanceResponse)(nil), d, r, s)
-	xs := wire.Alloc[ConformanceResponse](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ConformanceResponse](d, r, s, &gravenTypeConformanceResponse, &b)
 	gravenGetConformanceResponse(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeJspbEncodingConfig = wire.Type{Shape: 0xe2c3efa5}
+var gravenTypeJspbEncodingConfig = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[JspbEncodingConfig]}
 
 // Γraven is for the runtime.
 func (*JspbEncodingConfig) Γraven() *wire.Type {
-	return wire.Bind[JspbEncodingConfig](&gravenTypeJspbEncodingConfig, gravenPutJspbEncodingConfig, gravenPut1JspbEncodingConfig, gravenGet1JspbEncodingConfig)
+	return wire.Bind(&gravenTypeJspbEncodingConfig, gravenPutJspbEncodingConfig, gravenPut1JspbEncodingConfig, gravenGet1JspbEncodingConfig)
 }
 func gravenBitsJspbEncodingConfig(x *JspbEncodingConfig) (b uint64) {
 	b |= wire.Bit(x.UseJspbArrayAnyFormat) << 0
@@ -482,7 +490,9 @@ func gravenPutJspbEncodingConfig(e *wire.Encoder, tail uint, xs []*JspbEncodingC
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(JspbEncodingConfig)
+		}
 		b.Bits(row, gravenBitsJspbEncodingConfig(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -507,15 +517,15 @@ func gravenGet1JspbEncodingConfig(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetJspbEncodingConfig(d, b, []*JspbEncodingConfig{m.(*JspbEncodingConfig)})
 }
 func gravenOneJspbEncodingConfig(d *wire.Decoder, r wire.Row, s *wire.Slot) *JspbEncodingConfig {
-	t, b := gravenTypeJspbEncodingConfig.Open((*JspbEncodingConfig)(nil), d, r, s)
-	xs := [1]*JspbEncodingConfig{wire.New[JspbEncodingConfig](d, &t.Key)}
-	gravenGetJspbEncodingConfig(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*JspbEncodingConfig](d, r, s, &gravenTypeJspbEncodingConfig, &b)
+	gravenGetJspbEncodingConfig(d, &b, []*JspbEncodingConfig{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListJspbEncodingConfig(d *wire.Decoder, r wire.Row, s *wire.Slot) []*JspbEncodingConfig {
-	t, b := gravenTypeJspbEncodingConfig.Open((*JspbEncodingConfig)(nil), d, r, s)
-	xs := wire.Alloc[JspbEncodingConfig](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*JspbEncodingConfig](d, r, s, &gravenTypeJspbEncodingConfig, &b)
 	gravenGetJspbEncodingConfig(d, &b, xs)
 	d.Close()
 	return xs

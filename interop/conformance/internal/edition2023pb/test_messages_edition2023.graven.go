@@ -17,11 +17,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b}
+var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ComplexMessage]}
 
 // Γraven is for the runtime.
 func (*ComplexMessage) Γraven() *wire.Type {
-	return wire.Bind[ComplexMessage](&gravenTypeComplexMessage, gravenPutComplexMessage, gravenPut1ComplexMessage, gravenGet1ComplexMessage)
+	return wire.Bind(&gravenTypeComplexMessage, gravenPutComplexMessage, gravenPut1ComplexMessage, gravenGet1ComplexMessage)
 }
 func gravenBitsComplexMessage(x *ComplexMessage) (b uint64) {
 	b |= wire.Bit(x.D != nil) << 0
@@ -40,7 +40,9 @@ func gravenPutComplexMessage(e *wire.Encoder, tail uint, xs []*ComplexMessage, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ComplexMessage)
+		}
 		b.Bits(row, gravenBitsComplexMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.D)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -68,21 +70,21 @@ func gravenGet1ComplexMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetComplexMessage(d, b, []*ComplexMessage{m.(*ComplexMessage)})
 }
 func gravenOneComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *ComplexMessage {
-	t, b := gravenTypeComplexMessage.Open((*ComplexMessage)(nil), d, r, s)
-	xs := [1]*ComplexMessage{wire.New[ComplexMessage](d, &t.Key)}
-	gravenGetComplexMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ComplexMessage](d, r, s, &gravenTypeComplexMessage, &b)
+	gravenGetComplexMessage(d, &b, []*ComplexMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ComplexMessage {
-	t, b := gravenTypeComplexMessage.Open((*ComplexMessage)(nil), d, r, s)
-	xs := wire.Alloc[ComplexMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ComplexMessage](d, r, s, &gravenTypeComplexMessage, &b)
 	gravenGetComplexMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6}
+var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6, Make: wire.Values[TestAllTypesEdition2023]}
 var gravenMapTestAllTypesEdition2023_56 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_57 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_58 wire.MapInfo
@@ -102,19 +104,19 @@ var gravenMapTestAllTypesEdition2023_71 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_72 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_73 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_74 wire.MapInfo
-var gravenKeyTestAllTypesEdition2023_OneofUint32 wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofNestedMessage wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofString wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofBytes wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofBool wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofUint64 wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofFloat wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofDouble wire.Key
-var gravenKeyTestAllTypesEdition2023_OneofEnum wire.Key
+var gravenKeyTestAllTypesEdition2023_OneofUint32 = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofUint32]}
+var gravenKeyTestAllTypesEdition2023_OneofNestedMessage = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofNestedMessage]}
+var gravenKeyTestAllTypesEdition2023_OneofString = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofString]}
+var gravenKeyTestAllTypesEdition2023_OneofBytes = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofBytes]}
+var gravenKeyTestAllTypesEdition2023_OneofBool = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofBool]}
+var gravenKeyTestAllTypesEdition2023_OneofUint64 = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofUint64]}
+var gravenKeyTestAllTypesEdition2023_OneofFloat = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofFloat]}
+var gravenKeyTestAllTypesEdition2023_OneofDouble = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofDouble]}
+var gravenKeyTestAllTypesEdition2023_OneofEnum = wire.Key{Make: wire.Values[TestAllTypesEdition2023_OneofEnum]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesEdition2023](&gravenTypeTestAllTypesEdition2023, gravenPutTestAllTypesEdition2023, gravenPut1TestAllTypesEdition2023, gravenGet1TestAllTypesEdition2023)
+	return wire.Bind(&gravenTypeTestAllTypesEdition2023, gravenPutTestAllTypesEdition2023, gravenPut1TestAllTypesEdition2023, gravenGet1TestAllTypesEdition2023)
 }
 func gravenBitsTestAllTypesEdition2023(x *TestAllTypesEdition2023, b *[2]uint64) {
 	b[0] |= wire.Bit(x.OptionalInt32 != nil) << 0
@@ -253,7 +255,9 @@ func gravenPutTestAllTypesEdition2023(e *wire.Encoder, tail uint, xs []*TestAllT
 	}
 	o, out, step, tail := (*[101]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesEdition2023)
+		}
 		var bits [2]uint64
 		gravenBitsTestAllTypesEdition2023(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -757,47 +761,47 @@ func gravenGetTestAllTypesEdition2023(d *wire.Decoder, b *wire.Rows, xs []*TestA
 			x.UnpackedNestedEnum = wire.GetNumbers[TestAllTypesEdition2023_NestedEnum](d, r, &s[89])
 		}
 		if r.Has(&s[90]) {
-			v := wire.New[TestAllTypesEdition2023_OneofUint32](d, &gravenKeyTestAllTypesEdition2023_OneofUint32)
+			v := wire.New[*TestAllTypesEdition2023_OneofUint32](d, &gravenKeyTestAllTypesEdition2023_OneofUint32)
 			v.OneofUint32 = r.U32(&s[90])
 			x.OneofField = v
 		}
 		if r.Has(&s[91]) {
-			v := wire.New[TestAllTypesEdition2023_OneofNestedMessage](d, &gravenKeyTestAllTypesEdition2023_OneofNestedMessage)
+			v := wire.New[*TestAllTypesEdition2023_OneofNestedMessage](d, &gravenKeyTestAllTypesEdition2023_OneofNestedMessage)
 			v.OneofNestedMessage = gravenOneTestAllTypesEdition2023_NestedMessage(d, r, &s[91])
 			x.OneofField = v
 		}
 		if r.Has(&s[92]) {
-			v := wire.New[TestAllTypesEdition2023_OneofString](d, &gravenKeyTestAllTypesEdition2023_OneofString)
+			v := wire.New[*TestAllTypesEdition2023_OneofString](d, &gravenKeyTestAllTypesEdition2023_OneofString)
 			v.OneofString = d.String(r, &s[92])
 			x.OneofField = v
 		}
 		if r.Has(&s[93]) {
-			v := wire.New[TestAllTypesEdition2023_OneofBytes](d, &gravenKeyTestAllTypesEdition2023_OneofBytes)
+			v := wire.New[*TestAllTypesEdition2023_OneofBytes](d, &gravenKeyTestAllTypesEdition2023_OneofBytes)
 			v.OneofBytes = d.Bytes(r, &s[93])
 			x.OneofField = v
 		}
 		if r.Has(&s[94]) {
-			v := wire.New[TestAllTypesEdition2023_OneofBool](d, &gravenKeyTestAllTypesEdition2023_OneofBool)
+			v := wire.New[*TestAllTypesEdition2023_OneofBool](d, &gravenKeyTestAllTypesEdition2023_OneofBool)
 			v.OneofBool = r.Bool(&s[94])
 			x.OneofField = v
 		}
 		if r.Has(&s[95]) {
-			v := wire.New[TestAllTypesEdition2023_OneofUint64](d, &gravenKeyTestAllTypesEdition2023_OneofUint64)
+			v := wire.New[*TestAllTypesEdition2023_OneofUint64](d, &gravenKeyTestAllTypesEdition2023_OneofUint64)
 			v.OneofUint64 = r.U64(&s[95])
 			x.OneofField = v
 		}
 		if r.Has(&s[96]) {
-			v := wire.New[TestAllTypesEdition2023_OneofFloat](d, &gravenKeyTestAllTypesEdition2023_OneofFloat)
+			v := wire.New[*TestAllTypesEdition2023_OneofFloat](d, &gravenKeyTestAllTypesEdition2023_OneofFloat)
 			v.OneofFloat = r.F32(&s[96])
 			x.OneofField = v
 		}
 		if r.Has(&s[97]) {
-			v := wire.New[TestAllTypesEdition2023_OneofDouble](d, &gravenKeyTestAllTypesEdition2023_OneofDouble)
+			v := wire.New[*TestAllTypesEdition2023_OneofDouble](d, &gravenKeyTestAllTypesEdition2023_OneofDouble)
 			v.OneofDouble = r.F64(&s[97])
 			x.OneofField = v
 		}
 		if r.Has(&s[98]) {
-			v := wire.New[TestAllTypesEdition2023_OneofEnum](d, &gravenKeyTestAllTypesEdition2023_OneofEnum)
+			v := wire.New[*TestAllTypesEdition2023_OneofEnum](d, &gravenKeyTestAllTypesEdition2023_OneofEnum)
 			v.OneofEnum = TestAllTypesEdition2023_NestedEnum(int32(r.U32(&s[98])))
 			x.OneofField = v
 		}
@@ -816,25 +820,25 @@ func gravenGet1TestAllTypesEdition2023(d *wire.Decoder, b *wire.Rows, m proto.Me
 	gravenGetTestAllTypesEdition2023(d, b, []*TestAllTypesEdition2023{m.(*TestAllTypesEdition2023)})
 }
 func gravenOneTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023 {
-	t, b := gravenTypeTestAllTypesEdition2023.Open((*TestAllTypesEdition2023)(nil), d, r, s)
-	xs := [1]*TestAllTypesEdition2023{wire.New[TestAllTypesEdition2023](d, &t.Key)}
-	gravenGetTestAllTypesEdition2023(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesEdition2023](d, r, s, &gravenTypeTestAllTypesEdition2023, &b)
+	gravenGetTestAllTypesEdition2023(d, &b, []*TestAllTypesEdition2023{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023 {
-	t, b := gravenTypeTestAllTypesEdition2023.Open((*TestAllTypesEdition2023)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesEdition2023](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesEdition2023](d, r, s, &gravenTypeTestAllTypesEdition2023, &b)
 	gravenGetTestAllTypesEdition2023(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
+var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesEdition2023_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_NestedMessage) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesEdition2023_NestedMessage](&gravenTypeTestAllTypesEdition2023_NestedMessage, gravenPutTestAllTypesEdition2023_NestedMessage, gravenPut1TestAllTypesEdition2023_NestedMessage, gravenGet1TestAllTypesEdition2023_NestedMessage)
+	return wire.Bind(&gravenTypeTestAllTypesEdition2023_NestedMessage, gravenPutTestAllTypesEdition2023_NestedMessage, gravenPut1TestAllTypesEdition2023_NestedMessage, gravenGet1TestAllTypesEdition2023_NestedMessage)
 }
 func gravenBitsTestAllTypesEdition2023_NestedMessage(x *TestAllTypesEdition2023_NestedMessage) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -854,7 +858,9 @@ func gravenPutTestAllTypesEdition2023_NestedMessage(e *wire.Encoder, tail uint, 
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesEdition2023_NestedMessage)
+		}
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -889,25 +895,25 @@ func gravenGet1TestAllTypesEdition2023_NestedMessage(d *wire.Decoder, b *wire.Ro
 	gravenGetTestAllTypesEdition2023_NestedMessage(d, b, []*TestAllTypesEdition2023_NestedMessage{m.(*TestAllTypesEdition2023_NestedMessage)})
 }
 func gravenOneTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023_NestedMessage {
-	t, b := gravenTypeTestAllTypesEdition2023_NestedMessage.Open((*TestAllTypesEdition2023_NestedMessage)(nil), d, r, s)
-	xs := [1]*TestAllTypesEdition2023_NestedMessage{wire.New[TestAllTypesEdition2023_NestedMessage](d, &t.Key)}
-	gravenGetTestAllTypesEdition2023_NestedMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesEdition2023_NestedMessage](d, r, s, &gravenTypeTestAllTypesEdition2023_NestedMessage, &b)
+	gravenGetTestAllTypesEdition2023_NestedMessage(d, &b, []*TestAllTypesEdition2023_NestedMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023_NestedMessage {
-	t, b := gravenTypeTestAllTypesEdition2023_NestedMessage.Open((*TestAllTypesEdition2023_NestedMessage)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesEdition2023_NestedMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesEdition2023_NestedMessage](d, r, s, &gravenTypeTestAllTypesEdition2023_NestedMessage, &b)
 	gravenGetTestAllTypesEdition2023_NestedMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741f}
+var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesEdition2023_GroupLikeType]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_GroupLikeType) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesEdition2023_GroupLikeType](&gravenTypeTestAllTypesEdition2023_GroupLikeType, gravenPutTestAllTypesEdition2023_GroupLikeType, gravenPut1TestAllTypesEdition2023_GroupLikeType, gravenGet1TestAllTypesEdition2023_GroupLikeType)
+	return wire.Bind(&gravenTypeTestAllTypesEdition2023_GroupLikeType, gravenPutTestAllTypesEdition2023_GroupLikeType, gravenPut1TestAllTypesEdition2023_GroupLikeType, gravenGet1TestAllTypesEdition2023_GroupLikeType)
 }
 func gravenBitsTestAllTypesEdition2023_GroupLikeType(x *TestAllTypesEdition2023_GroupLikeType) (b uint64) {
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
@@ -927,7 +933,9 @@ func gravenPutTestAllTypesEdition2023_GroupLikeType(e *wire.Encoder, tail uint, 
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesEdition2023_GroupLikeType)
+		}
 		b.Bits(row, gravenBitsTestAllTypesEdition2023_GroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
@@ -959,25 +967,25 @@ func gravenGet1TestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, b *wire.Ro
 	gravenGetTestAllTypesEdition2023_GroupLikeType(d, b, []*TestAllTypesEdition2023_GroupLikeType{m.(*TestAllTypesEdition2023_GroupLikeType)})
 }
 func gravenOneTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesEdition2023_GroupLikeType {
-	t, b := gravenTypeTestAllTypesEdition2023_GroupLikeType.Open((*TestAllTypesEdition2023_GroupLikeType)(nil), d, r, s)
-	xs := [1]*TestAllTypesEdition2023_GroupLikeType{wire.New[TestAllTypesEdition2023_GroupLikeType](d, &t.Key)}
-	gravenGetTestAllTypesEdition2023_GroupLikeType(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesEdition2023_GroupLikeType](d, r, s, &gravenTypeTestAllTypesEdition2023_GroupLikeType, &b)
+	gravenGetTestAllTypesEdition2023_GroupLikeType(d, &b, []*TestAllTypesEdition2023_GroupLikeType{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesEdition2023_GroupLikeType {
-	t, b := gravenTypeTestAllTypesEdition2023_GroupLikeType.Open((*TestAllTypesEdition2023_GroupLikeType)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesEdition2023_GroupLikeType](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesEdition2023_GroupLikeType](d, r, s, &gravenTypeTestAllTypesEdition2023_GroupLikeType, &b)
 	gravenGetTestAllTypesEdition2023_GroupLikeType(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b}
+var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageEdition2023]}
 
 // Γraven is for the runtime.
 func (*ForeignMessageEdition2023) Γraven() *wire.Type {
-	return wire.Bind[ForeignMessageEdition2023](&gravenTypeForeignMessageEdition2023, gravenPutForeignMessageEdition2023, gravenPut1ForeignMessageEdition2023, gravenGet1ForeignMessageEdition2023)
+	return wire.Bind(&gravenTypeForeignMessageEdition2023, gravenPutForeignMessageEdition2023, gravenPut1ForeignMessageEdition2023, gravenGet1ForeignMessageEdition2023)
 }
 func gravenBitsForeignMessageEdition2023(x *ForeignMessageEdition2023) (b uint64) {
 	b |= wire.Bit(x.C != nil) << 0
@@ -996,7 +1004,9 @@ func gravenPutForeignMessageEdition2023(e *wire.Encoder, tail uint, xs []*Foreig
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ForeignMessageEdition2023)
+		}
 		b.Bits(row, gravenBitsForeignMessageEdition2023(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1024,25 +1034,25 @@ func gravenGet1ForeignMessageEdition2023(d *wire.Decoder, b *wire.Rows, m proto.
 	gravenGetForeignMessageEdition2023(d, b, []*ForeignMessageEdition2023{m.(*ForeignMessageEdition2023)})
 }
 func gravenOneForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessageEdition2023 {
-	t, b := gravenTypeForeignMessageEdition2023.Open((*ForeignMessageEdition2023)(nil), d, r, s)
-	xs := [1]*ForeignMessageEdition2023{wire.New[ForeignMessageEdition2023](d, &t.Key)}
-	gravenGetForeignMessageEdition2023(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ForeignMessageEdition2023](d, r, s, &gravenTypeForeignMessageEdition2023, &b)
+	gravenGetForeignMessageEdition2023(d, &b, []*ForeignMessageEdition2023{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessageEdition2023 {
-	t, b := gravenTypeForeignMessageEdition2023.Open((*ForeignMessageEdition2023)(nil), d, r, s)
-	xs := wire.Alloc[ForeignMessageEdition2023](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ForeignMessageEdition2023](d, r, s, &gravenTypeForeignMessageEdition2023, &b)
 	gravenGetForeignMessageEdition2023(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b}
+var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b, Make: wire.Values[GroupLikeType]}
 
 // Γraven is for the runtime.
 func (*GroupLikeType) Γraven() *wire.Type {
-	return wire.Bind[GroupLikeType](&gravenTypeGroupLikeType, gravenPutGroupLikeType, gravenPut1GroupLikeType, gravenGet1GroupLikeType)
+	return wire.Bind(&gravenTypeGroupLikeType, gravenPutGroupLikeType, gravenPut1GroupLikeType, gravenGet1GroupLikeType)
 }
 func gravenBitsGroupLikeType(x *GroupLikeType) (b uint64) {
 	b |= wire.Bit(x.C != nil) << 0
@@ -1061,7 +1071,9 @@ func gravenPutGroupLikeType(e *wire.Encoder, tail uint, xs []*GroupLikeType, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(GroupLikeType)
+		}
 		b.Bits(row, gravenBitsGroupLikeType(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1089,15 +1101,15 @@ func gravenGet1GroupLikeType(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGroupLikeType(d, b, []*GroupLikeType{m.(*GroupLikeType)})
 }
 func gravenOneGroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) *GroupLikeType {
-	t, b := gravenTypeGroupLikeType.Open((*GroupLikeType)(nil), d, r, s)
-	xs := [1]*GroupLikeType{wire.New[GroupLikeType](d, &t.Key)}
-	gravenGetGroupLikeType(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*GroupLikeType](d, r, s, &gravenTypeGroupLikeType, &b)
+	gravenGetGroupLikeType(d, &b, []*GroupLikeType{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListGroupLikeType(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupLikeType {
-	t, b := gravenTypeGroupLikeType.Open((*GroupLikeType)(nil), d, r, s)
-	xs := wire.Alloc[GroupLikeType](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*GroupLikeType](d, r, s, &gravenTypeGroupLikeType, &b)
 	gravenGetGroupLikeType(d, &b, xs)
 	d.Close()
 	return xs

@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540}
+var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540, Make: wire.Values[TestAllTypesProto2]}
 var gravenMapTestAllTypesProto2_56 wire.MapInfo
 var gravenMapTestAllTypesProto2_57 wire.MapInfo
 var gravenMapTestAllTypesProto2_58 wire.MapInfo
@@ -39,19 +39,19 @@ var gravenMapTestAllTypesProto2_73 wire.MapInfo
 var gravenMapTestAllTypesProto2_74 wire.MapInfo
 var gravenMapTestAllTypesProto2_103 wire.MapInfo
 var gravenMapTestAllTypesProto2_104 wire.MapInfo
-var gravenKeyTestAllTypesProto2_OneofUint32 wire.Key
-var gravenKeyTestAllTypesProto2_OneofNestedMessage wire.Key
-var gravenKeyTestAllTypesProto2_OneofString wire.Key
-var gravenKeyTestAllTypesProto2_OneofBytes wire.Key
-var gravenKeyTestAllTypesProto2_OneofBool wire.Key
-var gravenKeyTestAllTypesProto2_OneofUint64 wire.Key
-var gravenKeyTestAllTypesProto2_OneofFloat wire.Key
-var gravenKeyTestAllTypesProto2_OneofDouble wire.Key
-var gravenKeyTestAllTypesProto2_OneofEnum wire.Key
+var gravenKeyTestAllTypesProto2_OneofUint32 = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofUint32]}
+var gravenKeyTestAllTypesProto2_OneofNestedMessage = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofNestedMessage]}
+var gravenKeyTestAllTypesProto2_OneofString = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofString]}
+var gravenKeyTestAllTypesProto2_OneofBytes = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofBytes]}
+var gravenKeyTestAllTypesProto2_OneofBool = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofBool]}
+var gravenKeyTestAllTypesProto2_OneofUint64 = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofUint64]}
+var gravenKeyTestAllTypesProto2_OneofFloat = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofFloat]}
+var gravenKeyTestAllTypesProto2_OneofDouble = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofDouble]}
+var gravenKeyTestAllTypesProto2_OneofEnum = wire.Key{Make: wire.Values[TestAllTypesProto2_OneofEnum]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2](&gravenTypeTestAllTypesProto2, gravenPutTestAllTypesProto2, gravenPut1TestAllTypesProto2, gravenGet1TestAllTypesProto2)
+	return wire.Bind(&gravenTypeTestAllTypesProto2, gravenPutTestAllTypesProto2, gravenPut1TestAllTypesProto2, gravenGet1TestAllTypesProto2)
 }
 func gravenBitsTestAllTypesProto2(x *TestAllTypesProto2, b *[3]uint64) {
 	b[0] |= wire.Bit(x.OptionalInt32 != nil) << 0
@@ -227,7 +227,9 @@ func gravenPutTestAllTypesProto2(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 	}
 	o, out, step, tail := (*[137]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2)
+		}
 		var bits [3]uint64
 		gravenBitsTestAllTypesProto2(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -781,47 +783,47 @@ func gravenGetTestAllTypesProto2(d *wire.Decoder, b *wire.Rows, xs []*TestAllTyp
 			x.MapInt32Bool = wire.Map(d, r, &s[91], &gravenMapTestAllTypesProto2_104, t, 104, wire.GetU32[int32], wire.GetBool)
 		}
 		if r.Has(&s[92]) {
-			v := wire.New[TestAllTypesProto2_OneofUint32](d, &gravenKeyTestAllTypesProto2_OneofUint32)
+			v := wire.New[*TestAllTypesProto2_OneofUint32](d, &gravenKeyTestAllTypesProto2_OneofUint32)
 			v.OneofUint32 = r.U32(&s[92])
 			x.OneofField = v
 		}
 		if r.Has(&s[93]) {
-			v := wire.New[TestAllTypesProto2_OneofNestedMessage](d, &gravenKeyTestAllTypesProto2_OneofNestedMessage)
+			v := wire.New[*TestAllTypesProto2_OneofNestedMessage](d, &gravenKeyTestAllTypesProto2_OneofNestedMessage)
 			v.OneofNestedMessage = gravenOneTestAllTypesProto2_NestedMessage(d, r, &s[93])
 			x.OneofField = v
 		}
 		if r.Has(&s[94]) {
-			v := wire.New[TestAllTypesProto2_OneofString](d, &gravenKeyTestAllTypesProto2_OneofString)
+			v := wire.New[*TestAllTypesProto2_OneofString](d, &gravenKeyTestAllTypesProto2_OneofString)
 			v.OneofString = d.String(r, &s[94])
 			x.OneofField = v
 		}
 		if r.Has(&s[95]) {
-			v := wire.New[TestAllTypesProto2_OneofBytes](d, &gravenKeyTestAllTypesProto2_OneofBytes)
+			v := wire.New[*TestAllTypesProto2_OneofBytes](d, &gravenKeyTestAllTypesProto2_OneofBytes)
 			v.OneofBytes = d.Bytes(r, &s[95])
 			x.OneofField = v
 		}
 		if r.Has(&s[96]) {
-			v := wire.New[TestAllTypesProto2_OneofBool](d, &gravenKeyTestAllTypesProto2_OneofBool)
+			v := wire.New[*TestAllTypesProto2_OneofBool](d, &gravenKeyTestAllTypesProto2_OneofBool)
 			v.OneofBool = r.Bool(&s[96])
 			x.OneofField = v
 		}
 		if r.Has(&s[97]) {
-			v := wire.New[TestAllTypesProto2_OneofUint64](d, &gravenKeyTestAllTypesProto2_OneofUint64)
+			v := wire.New[*TestAllTypesProto2_OneofUint64](d, &gravenKeyTestAllTypesProto2_OneofUint64)
 			v.OneofUint64 = r.U64(&s[97])
 			x.OneofField = v
 		}
 		if r.Has(&s[98]) {
-			v := wire.New[TestAllTypesProto2_OneofFloat](d, &gravenKeyTestAllTypesProto2_OneofFloat)
+			v := wire.New[*TestAllTypesProto2_OneofFloat](d, &gravenKeyTestAllTypesProto2_OneofFloat)
 			v.OneofFloat = r.F32(&s[98])
 			x.OneofField = v
 		}
 		if r.Has(&s[99]) {
-			v := wire.New[TestAllTypesProto2_OneofDouble](d, &gravenKeyTestAllTypesProto2_OneofDouble)
+			v := wire.New[*TestAllTypesProto2_OneofDouble](d, &gravenKeyTestAllTypesProto2_OneofDouble)
 			v.OneofDouble = r.F64(&s[99])
 			x.OneofField = v
 		}
 		if r.Has(&s[100]) {
-			v := wire.New[TestAllTypesProto2_OneofEnum](d, &gravenKeyTestAllTypesProto2_OneofEnum)
+			v := wire.New[*TestAllTypesProto2_OneofEnum](d, &gravenKeyTestAllTypesProto2_OneofEnum)
 			v.OneofEnum = TestAllTypesProto2_NestedEnum(int32(r.U32(&s[100])))
 			x.OneofField = v
 		}
@@ -942,25 +944,25 @@ func gravenGet1TestAllTypesProto2(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetTestAllTypesProto2(d, b, []*TestAllTypesProto2{m.(*TestAllTypesProto2)})
 }
 func gravenOneTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2 {
-	t, b := gravenTypeTestAllTypesProto2.Open((*TestAllTypesProto2)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2{wire.New[TestAllTypesProto2](d, &t.Key)}
-	gravenGetTestAllTypesProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2](d, r, s, &gravenTypeTestAllTypesProto2, &b)
+	gravenGetTestAllTypesProto2(d, &b, []*TestAllTypesProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2 {
-	t, b := gravenTypeTestAllTypesProto2.Open((*TestAllTypesProto2)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2](d, r, s, &gravenTypeTestAllTypesProto2, &b)
 	gravenGetTestAllTypesProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
+var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto2_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_NestedMessage) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_NestedMessage](&gravenTypeTestAllTypesProto2_NestedMessage, gravenPutTestAllTypesProto2_NestedMessage, gravenPut1TestAllTypesProto2_NestedMessage, gravenGet1TestAllTypesProto2_NestedMessage)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_NestedMessage, gravenPutTestAllTypesProto2_NestedMessage, gravenPut1TestAllTypesProto2_NestedMessage, gravenGet1TestAllTypesProto2_NestedMessage)
 }
 func gravenBitsTestAllTypesProto2_NestedMessage(x *TestAllTypesProto2_NestedMessage) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -980,7 +982,9 @@ func gravenPutTestAllTypesProto2_NestedMessage(e *wire.Encoder, tail uint, xs []
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_NestedMessage)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -1015,25 +1019,25 @@ func gravenGet1TestAllTypesProto2_NestedMessage(d *wire.Decoder, b *wire.Rows, m
 	gravenGetTestAllTypesProto2_NestedMessage(d, b, []*TestAllTypesProto2_NestedMessage{m.(*TestAllTypesProto2_NestedMessage)})
 }
 func gravenOneTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_NestedMessage {
-	t, b := gravenTypeTestAllTypesProto2_NestedMessage.Open((*TestAllTypesProto2_NestedMessage)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_NestedMessage{wire.New[TestAllTypesProto2_NestedMessage](d, &t.Key)}
-	gravenGetTestAllTypesProto2_NestedMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_NestedMessage](d, r, s, &gravenTypeTestAllTypesProto2_NestedMessage, &b)
+	gravenGetTestAllTypesProto2_NestedMessage(d, &b, []*TestAllTypesProto2_NestedMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_NestedMessage {
-	t, b := gravenTypeTestAllTypesProto2_NestedMessage.Open((*TestAllTypesProto2_NestedMessage)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_NestedMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_NestedMessage](d, r, s, &gravenTypeTestAllTypesProto2_NestedMessage, &b)
 	gravenGetTestAllTypesProto2_NestedMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
+var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesProto2_Data]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_Data) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_Data](&gravenTypeTestAllTypesProto2_Data, gravenPutTestAllTypesProto2_Data, gravenPut1TestAllTypesProto2_Data, gravenGet1TestAllTypesProto2_Data)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_Data, gravenPutTestAllTypesProto2_Data, gravenPut1TestAllTypesProto2_Data, gravenGet1TestAllTypesProto2_Data)
 }
 func gravenBitsTestAllTypesProto2_Data(x *TestAllTypesProto2_Data) (b uint64) {
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
@@ -1053,7 +1057,9 @@ func gravenPutTestAllTypesProto2_Data(e *wire.Encoder, tail uint, xs []*TestAllT
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_Data)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_Data(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
@@ -1085,25 +1091,25 @@ func gravenGet1TestAllTypesProto2_Data(d *wire.Decoder, b *wire.Rows, m proto.Me
 	gravenGetTestAllTypesProto2_Data(d, b, []*TestAllTypesProto2_Data{m.(*TestAllTypesProto2_Data)})
 }
 func gravenOneTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_Data {
-	t, b := gravenTypeTestAllTypesProto2_Data.Open((*TestAllTypesProto2_Data)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_Data{wire.New[TestAllTypesProto2_Data](d, &t.Key)}
-	gravenGetTestAllTypesProto2_Data(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_Data](d, r, s, &gravenTypeTestAllTypesProto2_Data, &b)
+	gravenGetTestAllTypesProto2_Data(d, &b, []*TestAllTypesProto2_Data{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_Data {
-	t, b := gravenTypeTestAllTypesProto2_Data.Open((*TestAllTypesProto2_Data)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_Data](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_Data](d, r, s, &gravenTypeTestAllTypesProto2_Data, &b)
 	gravenGetTestAllTypesProto2_Data(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a39}
+var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a39, Make: wire.Values[TestAllTypesProto2_MultiWordGroupField]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MultiWordGroupField) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_MultiWordGroupField](&gravenTypeTestAllTypesProto2_MultiWordGroupField, gravenPutTestAllTypesProto2_MultiWordGroupField, gravenPut1TestAllTypesProto2_MultiWordGroupField, gravenGet1TestAllTypesProto2_MultiWordGroupField)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_MultiWordGroupField, gravenPutTestAllTypesProto2_MultiWordGroupField, gravenPut1TestAllTypesProto2_MultiWordGroupField, gravenGet1TestAllTypesProto2_MultiWordGroupField)
 }
 func gravenBitsTestAllTypesProto2_MultiWordGroupField(x *TestAllTypesProto2_MultiWordGroupField) (b uint64) {
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
@@ -1123,7 +1129,9 @@ func gravenPutTestAllTypesProto2_MultiWordGroupField(e *wire.Encoder, tail uint,
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_MultiWordGroupField)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_MultiWordGroupField(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
@@ -1155,25 +1163,25 @@ func gravenGet1TestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, b *wire.R
 	gravenGetTestAllTypesProto2_MultiWordGroupField(d, b, []*TestAllTypesProto2_MultiWordGroupField{m.(*TestAllTypesProto2_MultiWordGroupField)})
 }
 func gravenOneTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MultiWordGroupField {
-	t, b := gravenTypeTestAllTypesProto2_MultiWordGroupField.Open((*TestAllTypesProto2_MultiWordGroupField)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_MultiWordGroupField{wire.New[TestAllTypesProto2_MultiWordGroupField](d, &t.Key)}
-	gravenGetTestAllTypesProto2_MultiWordGroupField(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_MultiWordGroupField](d, r, s, &gravenTypeTestAllTypesProto2_MultiWordGroupField, &b)
+	gravenGetTestAllTypesProto2_MultiWordGroupField(d, &b, []*TestAllTypesProto2_MultiWordGroupField{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MultiWordGroupField {
-	t, b := gravenTypeTestAllTypesProto2_MultiWordGroupField.Open((*TestAllTypesProto2_MultiWordGroupField)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_MultiWordGroupField](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_MultiWordGroupField](d, r, s, &gravenTypeTestAllTypesProto2_MultiWordGroupField, &b)
 	gravenGetTestAllTypesProto2_MultiWordGroupField(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllTypesProto2_MessageSetCorrect]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_MessageSetCorrect](&gravenTypeTestAllTypesProto2_MessageSetCorrect, gravenPutTestAllTypesProto2_MessageSetCorrect, gravenPut1TestAllTypesProto2_MessageSetCorrect, gravenGet1TestAllTypesProto2_MessageSetCorrect)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_MessageSetCorrect, gravenPutTestAllTypesProto2_MessageSetCorrect, gravenPut1TestAllTypesProto2_MessageSetCorrect, gravenGet1TestAllTypesProto2_MessageSetCorrect)
 }
 func gravenBitsTestAllTypesProto2_MessageSetCorrect(x *TestAllTypesProto2_MessageSetCorrect) (b uint64) {
 	return b
@@ -1191,7 +1199,9 @@ func gravenPutTestAllTypesProto2_MessageSetCorrect(e *wire.Encoder, tail uint, x
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_MessageSetCorrect)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrect(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += step
@@ -1213,25 +1223,25 @@ func gravenGet1TestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, b *wire.Row
 	gravenGetTestAllTypesProto2_MessageSetCorrect(d, b, []*TestAllTypesProto2_MessageSetCorrect{m.(*TestAllTypesProto2_MessageSetCorrect)})
 }
 func gravenOneTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrect {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrect.Open((*TestAllTypesProto2_MessageSetCorrect)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_MessageSetCorrect{wire.New[TestAllTypesProto2_MessageSetCorrect](d, &t.Key)}
-	gravenGetTestAllTypesProto2_MessageSetCorrect(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_MessageSetCorrect](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrect, &b)
+	gravenGetTestAllTypesProto2_MessageSetCorrect(d, &b, []*TestAllTypesProto2_MessageSetCorrect{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrect {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrect.Open((*TestAllTypesProto2_MessageSetCorrect)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrect](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_MessageSetCorrect](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrect, &b)
 	gravenGetTestAllTypesProto2_MessageSetCorrect(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3}
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension1]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_MessageSetCorrectExtension1](&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension1)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension1)
 }
 func gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x *TestAllTypesProto2_MessageSetCorrectExtension1) (b uint64) {
 	b |= wire.Bit(x.Str != nil) << 0
@@ -1250,7 +1260,9 @@ func gravenPutTestAllTypesProto2_MessageSetCorrectExtension1(e *wire.Encoder, ta
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_MessageSetCorrectExtension1)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension1(x))
 		if v := x.Str; v != nil {
 			tail = e.Text(tail, *v)
@@ -1281,25 +1293,25 @@ func gravenGet1TestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, b
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, b, []*TestAllTypesProto2_MessageSetCorrectExtension1{m.(*TestAllTypesProto2_MessageSetCorrectExtension1)})
 }
 func gravenOneTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrectExtension1 {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Open((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_MessageSetCorrectExtension1{wire.New[TestAllTypesProto2_MessageSetCorrectExtension1](d, &t.Key)}
-	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_MessageSetCorrectExtension1](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1, &b)
+	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, &b, []*TestAllTypesProto2_MessageSetCorrectExtension1{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrectExtension1 {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1.Open((*TestAllTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrectExtension1](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_MessageSetCorrectExtension1](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1, &b)
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension1(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c}
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension2]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_MessageSetCorrectExtension2](&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension2)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllTypesProto2_MessageSetCorrectExtension2)
 }
 func gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x *TestAllTypesProto2_MessageSetCorrectExtension2) (b uint64) {
 	b |= wire.Bit(x.I != nil) << 0
@@ -1318,7 +1330,9 @@ func gravenPutTestAllTypesProto2_MessageSetCorrectExtension2(e *wire.Encoder, ta
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_MessageSetCorrectExtension2)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_MessageSetCorrectExtension2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.I)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1346,27 +1360,27 @@ func gravenGet1TestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, b
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, b, []*TestAllTypesProto2_MessageSetCorrectExtension2{m.(*TestAllTypesProto2_MessageSetCorrectExtension2)})
 }
 func gravenOneTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_MessageSetCorrectExtension2 {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Open((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_MessageSetCorrectExtension2{wire.New[TestAllTypesProto2_MessageSetCorrectExtension2](d, &t.Key)}
-	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_MessageSetCorrectExtension2](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2, &b)
+	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, &b, []*TestAllTypesProto2_MessageSetCorrectExtension2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_MessageSetCorrectExtension2 {
-	t, b := gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2.Open((*TestAllTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_MessageSetCorrectExtension2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_MessageSetCorrectExtension2](d, r, s, &gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2, &b)
 	gravenGetTestAllTypesProto2_MessageSetCorrectExtension2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72}
-var gravenKeyTestAllTypesProto2_ExtensionWithOneof_A wire.Key
-var gravenKeyTestAllTypesProto2_ExtensionWithOneof_B wire.Key
+var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72, Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof]}
+var gravenKeyTestAllTypesProto2_ExtensionWithOneof_A = wire.Key{Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof_A]}
+var gravenKeyTestAllTypesProto2_ExtensionWithOneof_B = wire.Key{Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof_B]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_ExtensionWithOneof) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto2_ExtensionWithOneof](&gravenTypeTestAllTypesProto2_ExtensionWithOneof, gravenPutTestAllTypesProto2_ExtensionWithOneof, gravenPut1TestAllTypesProto2_ExtensionWithOneof, gravenGet1TestAllTypesProto2_ExtensionWithOneof)
+	return wire.Bind(&gravenTypeTestAllTypesProto2_ExtensionWithOneof, gravenPutTestAllTypesProto2_ExtensionWithOneof, gravenPut1TestAllTypesProto2_ExtensionWithOneof, gravenGet1TestAllTypesProto2_ExtensionWithOneof)
 }
 func gravenBitsTestAllTypesProto2_ExtensionWithOneof(x *TestAllTypesProto2_ExtensionWithOneof) (b uint64) {
 	switch v := x.OneofField.(type) {
@@ -1390,7 +1404,9 @@ func gravenPutTestAllTypesProto2_ExtensionWithOneof(e *wire.Encoder, tail uint, 
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto2_ExtensionWithOneof)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto2_ExtensionWithOneof(x))
 		if v, _ := x.OneofField.(*TestAllTypesProto2_ExtensionWithOneof_A); v != nil {
 			out.U32(row, o[0], uint32(v.A))
@@ -1412,12 +1428,12 @@ func gravenGetTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, b *wire.Row
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[TestAllTypesProto2_ExtensionWithOneof_A](d, &gravenKeyTestAllTypesProto2_ExtensionWithOneof_A)
+			v := wire.New[*TestAllTypesProto2_ExtensionWithOneof_A](d, &gravenKeyTestAllTypesProto2_ExtensionWithOneof_A)
 			v.A = int32(r.U32(&s[0]))
 			x.OneofField = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[TestAllTypesProto2_ExtensionWithOneof_B](d, &gravenKeyTestAllTypesProto2_ExtensionWithOneof_B)
+			v := wire.New[*TestAllTypesProto2_ExtensionWithOneof_B](d, &gravenKeyTestAllTypesProto2_ExtensionWithOneof_B)
 			v.B = int32(r.U32(&s[1]))
 			x.OneofField = v
 		}
@@ -1430,25 +1446,25 @@ func gravenGet1TestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, b *wire.Ro
 	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, b, []*TestAllTypesProto2_ExtensionWithOneof{m.(*TestAllTypesProto2_ExtensionWithOneof)})
 }
 func gravenOneTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto2_ExtensionWithOneof {
-	t, b := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Open((*TestAllTypesProto2_ExtensionWithOneof)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto2_ExtensionWithOneof{wire.New[TestAllTypesProto2_ExtensionWithOneof](d, &t.Key)}
-	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto2_ExtensionWithOneof](d, r, s, &gravenTypeTestAllTypesProto2_ExtensionWithOneof, &b)
+	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, &b, []*TestAllTypesProto2_ExtensionWithOneof{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto2_ExtensionWithOneof {
-	t, b := gravenTypeTestAllTypesProto2_ExtensionWithOneof.Open((*TestAllTypesProto2_ExtensionWithOneof)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto2_ExtensionWithOneof](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto2_ExtensionWithOneof](d, r, s, &gravenTypeTestAllTypesProto2_ExtensionWithOneof, &b)
 	gravenGetTestAllTypesProto2_ExtensionWithOneof(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b}
+var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageProto2]}
 
 // Γraven is for the runtime.
 func (*ForeignMessageProto2) Γraven() *wire.Type {
-	return wire.Bind[ForeignMessageProto2](&gravenTypeForeignMessageProto2, gravenPutForeignMessageProto2, gravenPut1ForeignMessageProto2, gravenGet1ForeignMessageProto2)
+	return wire.Bind(&gravenTypeForeignMessageProto2, gravenPutForeignMessageProto2, gravenPut1ForeignMessageProto2, gravenGet1ForeignMessageProto2)
 }
 func gravenBitsForeignMessageProto2(x *ForeignMessageProto2) (b uint64) {
 	b |= wire.Bit(x.C != nil) << 0
@@ -1467,7 +1483,9 @@ func gravenPutForeignMessageProto2(e *wire.Encoder, tail uint, xs []*ForeignMess
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ForeignMessageProto2)
+		}
 		b.Bits(row, gravenBitsForeignMessageProto2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.C)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1495,25 +1513,25 @@ func gravenGet1ForeignMessageProto2(d *wire.Decoder, b *wire.Rows, m proto.Messa
 	gravenGetForeignMessageProto2(d, b, []*ForeignMessageProto2{m.(*ForeignMessageProto2)})
 }
 func gravenOneForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessageProto2 {
-	t, b := gravenTypeForeignMessageProto2.Open((*ForeignMessageProto2)(nil), d, r, s)
-	xs := [1]*ForeignMessageProto2{wire.New[ForeignMessageProto2](d, &t.Key)}
-	gravenGetForeignMessageProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ForeignMessageProto2](d, r, s, &gravenTypeForeignMessageProto2, &b)
+	gravenGetForeignMessageProto2(d, &b, []*ForeignMessageProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessageProto2 {
-	t, b := gravenTypeForeignMessageProto2.Open((*ForeignMessageProto2)(nil), d, r, s)
-	xs := wire.Alloc[ForeignMessageProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ForeignMessageProto2](d, r, s, &gravenTypeForeignMessageProto2, &b)
 	gravenGetForeignMessageProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeGroupField = wire.Type{Shape: 0xf924f281}
+var gravenTypeGroupField = wire.Type{Shape: 0xf924f281, Make: wire.Values[GroupField]}
 
 // Γraven is for the runtime.
 func (*GroupField) Γraven() *wire.Type {
-	return wire.Bind[GroupField](&gravenTypeGroupField, gravenPutGroupField, gravenPut1GroupField, gravenGet1GroupField)
+	return wire.Bind(&gravenTypeGroupField, gravenPutGroupField, gravenPut1GroupField, gravenGet1GroupField)
 }
 func gravenBitsGroupField(x *GroupField) (b uint64) {
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
@@ -1533,7 +1551,9 @@ func gravenPutGroupField(e *wire.Encoder, tail uint, xs []*GroupField, root bool
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(GroupField)
+		}
 		b.Bits(row, gravenBitsGroupField(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
@@ -1565,25 +1585,25 @@ func gravenGet1GroupField(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetGroupField(d, b, []*GroupField{m.(*GroupField)})
 }
 func gravenOneGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) *GroupField {
-	t, b := gravenTypeGroupField.Open((*GroupField)(nil), d, r, s)
-	xs := [1]*GroupField{wire.New[GroupField](d, &t.Key)}
-	gravenGetGroupField(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*GroupField](d, r, s, &gravenTypeGroupField, &b)
+	gravenGetGroupField(d, &b, []*GroupField{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupField {
-	t, b := gravenTypeGroupField.Open((*GroupField)(nil), d, r, s)
-	xs := wire.Alloc[GroupField](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*GroupField](d, r, s, &gravenTypeGroupField, &b)
 	gravenGetGroupField(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67}
+var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67, Make: wire.Values[UnknownToTestAllTypes]}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes) Γraven() *wire.Type {
-	return wire.Bind[UnknownToTestAllTypes](&gravenTypeUnknownToTestAllTypes, gravenPutUnknownToTestAllTypes, gravenPut1UnknownToTestAllTypes, gravenGet1UnknownToTestAllTypes)
+	return wire.Bind(&gravenTypeUnknownToTestAllTypes, gravenPutUnknownToTestAllTypes, gravenPut1UnknownToTestAllTypes, gravenGet1UnknownToTestAllTypes)
 }
 func gravenBitsUnknownToTestAllTypes(x *UnknownToTestAllTypes) (b uint64) {
 	b |= wire.Bit(x.OptionalInt32 != nil) << 0
@@ -1608,7 +1628,9 @@ func gravenPutUnknownToTestAllTypes(e *wire.Encoder, tail uint, xs []*UnknownToT
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(UnknownToTestAllTypes)
+		}
 		b.Bits(row, gravenBitsUnknownToTestAllTypes(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.OptionalInt32)))
 		if v := x.OptionalString; v != nil {
@@ -1665,25 +1687,25 @@ func gravenGet1UnknownToTestAllTypes(d *wire.Decoder, b *wire.Rows, m proto.Mess
 	gravenGetUnknownToTestAllTypes(d, b, []*UnknownToTestAllTypes{m.(*UnknownToTestAllTypes)})
 }
 func gravenOneUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) *UnknownToTestAllTypes {
-	t, b := gravenTypeUnknownToTestAllTypes.Open((*UnknownToTestAllTypes)(nil), d, r, s)
-	xs := [1]*UnknownToTestAllTypes{wire.New[UnknownToTestAllTypes](d, &t.Key)}
-	gravenGetUnknownToTestAllTypes(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*UnknownToTestAllTypes](d, r, s, &gravenTypeUnknownToTestAllTypes, &b)
+	gravenGetUnknownToTestAllTypes(d, &b, []*UnknownToTestAllTypes{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UnknownToTestAllTypes {
-	t, b := gravenTypeUnknownToTestAllTypes.Open((*UnknownToTestAllTypes)(nil), d, r, s)
-	xs := wire.Alloc[UnknownToTestAllTypes](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*UnknownToTestAllTypes](d, r, s, &gravenTypeUnknownToTestAllTypes, &b)
 	gravenGetUnknownToTestAllTypes(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b}
+var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b, Make: wire.Values[UnknownToTestAllTypes_OptionalGroup]}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes_OptionalGroup) Γraven() *wire.Type {
-	return wire.Bind[UnknownToTestAllTypes_OptionalGroup](&gravenTypeUnknownToTestAllTypes_OptionalGroup, gravenPutUnknownToTestAllTypes_OptionalGroup, gravenPut1UnknownToTestAllTypes_OptionalGroup, gravenGet1UnknownToTestAllTypes_OptionalGroup)
+	return wire.Bind(&gravenTypeUnknownToTestAllTypes_OptionalGroup, gravenPutUnknownToTestAllTypes_OptionalGroup, gravenPut1UnknownToTestAllTypes_OptionalGroup, gravenGet1UnknownToTestAllTypes_OptionalGroup)
 }
 func gravenBitsUnknownToTestAllTypes_OptionalGroup(x *UnknownToTestAllTypes_OptionalGroup) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -1702,7 +1724,9 @@ func gravenPutUnknownToTestAllTypes_OptionalGroup(e *wire.Encoder, tail uint, xs
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(UnknownToTestAllTypes_OptionalGroup)
+		}
 		b.Bits(row, gravenBitsUnknownToTestAllTypes_OptionalGroup(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1730,25 +1754,25 @@ func gravenGet1UnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, b *wire.Rows
 	gravenGetUnknownToTestAllTypes_OptionalGroup(d, b, []*UnknownToTestAllTypes_OptionalGroup{m.(*UnknownToTestAllTypes_OptionalGroup)})
 }
 func gravenOneUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *UnknownToTestAllTypes_OptionalGroup {
-	t, b := gravenTypeUnknownToTestAllTypes_OptionalGroup.Open((*UnknownToTestAllTypes_OptionalGroup)(nil), d, r, s)
-	xs := [1]*UnknownToTestAllTypes_OptionalGroup{wire.New[UnknownToTestAllTypes_OptionalGroup](d, &t.Key)}
-	gravenGetUnknownToTestAllTypes_OptionalGroup(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*UnknownToTestAllTypes_OptionalGroup](d, r, s, &gravenTypeUnknownToTestAllTypes_OptionalGroup, &b)
+	gravenGetUnknownToTestAllTypes_OptionalGroup(d, &b, []*UnknownToTestAllTypes_OptionalGroup{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UnknownToTestAllTypes_OptionalGroup {
-	t, b := gravenTypeUnknownToTestAllTypes_OptionalGroup.Open((*UnknownToTestAllTypes_OptionalGroup)(nil), d, r, s)
-	xs := wire.Alloc[UnknownToTestAllTypes_OptionalGroup](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*UnknownToTestAllTypes_OptionalGroup](d, r, s, &gravenTypeUnknownToTestAllTypes_OptionalGroup, &b)
 	gravenGetUnknownToTestAllTypes_OptionalGroup(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto2]}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto2) Γraven() *wire.Type {
-	return wire.Bind[NullHypothesisProto2](&gravenTypeNullHypothesisProto2, gravenPutNullHypothesisProto2, gravenPut1NullHypothesisProto2, gravenGet1NullHypothesisProto2)
+	return wire.Bind(&gravenTypeNullHypothesisProto2, gravenPutNullHypothesisProto2, gravenPut1NullHypothesisProto2, gravenGet1NullHypothesisProto2)
 }
 func gravenBitsNullHypothesisProto2(x *NullHypothesisProto2) (b uint64) {
 	return b
@@ -1766,7 +1790,9 @@ func gravenPutNullHypothesisProto2(e *wire.Encoder, tail uint, xs []*NullHypothe
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NullHypothesisProto2)
+		}
 		b.Bits(row, gravenBitsNullHypothesisProto2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1788,25 +1814,25 @@ func gravenGet1NullHypothesisProto2(d *wire.Decoder, b *wire.Rows, m proto.Messa
 	gravenGetNullHypothesisProto2(d, b, []*NullHypothesisProto2{m.(*NullHypothesisProto2)})
 }
 func gravenOneNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *NullHypothesisProto2 {
-	t, b := gravenTypeNullHypothesisProto2.Open((*NullHypothesisProto2)(nil), d, r, s)
-	xs := [1]*NullHypothesisProto2{wire.New[NullHypothesisProto2](d, &t.Key)}
-	gravenGetNullHypothesisProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NullHypothesisProto2](d, r, s, &gravenTypeNullHypothesisProto2, &b)
+	gravenGetNullHypothesisProto2(d, &b, []*NullHypothesisProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NullHypothesisProto2 {
-	t, b := gravenTypeNullHypothesisProto2.Open((*NullHypothesisProto2)(nil), d, r, s)
-	xs := wire.Alloc[NullHypothesisProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NullHypothesisProto2](d, r, s, &gravenTypeNullHypothesisProto2, &b)
 	gravenGetNullHypothesisProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto2]}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto2) Γraven() *wire.Type {
-	return wire.Bind[EnumOnlyProto2](&gravenTypeEnumOnlyProto2, gravenPutEnumOnlyProto2, gravenPut1EnumOnlyProto2, gravenGet1EnumOnlyProto2)
+	return wire.Bind(&gravenTypeEnumOnlyProto2, gravenPutEnumOnlyProto2, gravenPut1EnumOnlyProto2, gravenGet1EnumOnlyProto2)
 }
 func gravenBitsEnumOnlyProto2(x *EnumOnlyProto2) (b uint64) {
 	return b
@@ -1824,7 +1850,9 @@ func gravenPutEnumOnlyProto2(e *wire.Encoder, tail uint, xs []*EnumOnlyProto2, r
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EnumOnlyProto2)
+		}
 		b.Bits(row, gravenBitsEnumOnlyProto2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1846,25 +1874,25 @@ func gravenGet1EnumOnlyProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumOnlyProto2(d, b, []*EnumOnlyProto2{m.(*EnumOnlyProto2)})
 }
 func gravenOneEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumOnlyProto2 {
-	t, b := gravenTypeEnumOnlyProto2.Open((*EnumOnlyProto2)(nil), d, r, s)
-	xs := [1]*EnumOnlyProto2{wire.New[EnumOnlyProto2](d, &t.Key)}
-	gravenGetEnumOnlyProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EnumOnlyProto2](d, r, s, &gravenTypeEnumOnlyProto2, &b)
+	gravenGetEnumOnlyProto2(d, &b, []*EnumOnlyProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumOnlyProto2 {
-	t, b := gravenTypeEnumOnlyProto2.Open((*EnumOnlyProto2)(nil), d, r, s)
-	xs := wire.Alloc[EnumOnlyProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EnumOnlyProto2](d, r, s, &gravenTypeEnumOnlyProto2, &b)
 	gravenGetEnumOnlyProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79}
+var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79, Make: wire.Values[OneStringProto2]}
 
 // Γraven is for the runtime.
 func (*OneStringProto2) Γraven() *wire.Type {
-	return wire.Bind[OneStringProto2](&gravenTypeOneStringProto2, gravenPutOneStringProto2, gravenPut1OneStringProto2, gravenGet1OneStringProto2)
+	return wire.Bind(&gravenTypeOneStringProto2, gravenPutOneStringProto2, gravenPut1OneStringProto2, gravenGet1OneStringProto2)
 }
 func gravenBitsOneStringProto2(x *OneStringProto2) (b uint64) {
 	b |= wire.Bit(x.Data != nil) << 0
@@ -1883,7 +1911,9 @@ func gravenPutOneStringProto2(e *wire.Encoder, tail uint, xs []*OneStringProto2,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(OneStringProto2)
+		}
 		b.Bits(row, gravenBitsOneStringProto2(x))
 		if v := x.Data; v != nil {
 			tail = e.Text(tail, *v)
@@ -1914,25 +1944,25 @@ func gravenGet1OneStringProto2(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOneStringProto2(d, b, []*OneStringProto2{m.(*OneStringProto2)})
 }
 func gravenOneOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *OneStringProto2 {
-	t, b := gravenTypeOneStringProto2.Open((*OneStringProto2)(nil), d, r, s)
-	xs := [1]*OneStringProto2{wire.New[OneStringProto2](d, &t.Key)}
-	gravenGetOneStringProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*OneStringProto2](d, r, s, &gravenTypeOneStringProto2, &b)
+	gravenGetOneStringProto2(d, &b, []*OneStringProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OneStringProto2 {
-	t, b := gravenTypeOneStringProto2.Open((*OneStringProto2)(nil), d, r, s)
-	xs := wire.Alloc[OneStringProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*OneStringProto2](d, r, s, &gravenTypeOneStringProto2, &b)
 	gravenGetOneStringProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135}
+var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135, Make: wire.Values[ProtoWithKeywords]}
 
 // Γraven is for the runtime.
 func (*ProtoWithKeywords) Γraven() *wire.Type {
-	return wire.Bind[ProtoWithKeywords](&gravenTypeProtoWithKeywords, gravenPutProtoWithKeywords, gravenPut1ProtoWithKeywords, gravenGet1ProtoWithKeywords)
+	return wire.Bind(&gravenTypeProtoWithKeywords, gravenPutProtoWithKeywords, gravenPut1ProtoWithKeywords, gravenGet1ProtoWithKeywords)
 }
 func gravenBitsProtoWithKeywords(x *ProtoWithKeywords) (b uint64) {
 	b |= wire.Bit(x.Inline != nil) << 0
@@ -1953,7 +1983,9 @@ func gravenPutProtoWithKeywords(e *wire.Encoder, tail uint, xs []*ProtoWithKeywo
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ProtoWithKeywords)
+		}
 		b.Bits(row, gravenBitsProtoWithKeywords(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.Inline)))
 		if v := x.Concept; v != nil {
@@ -1993,25 +2025,25 @@ func gravenGet1ProtoWithKeywords(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetProtoWithKeywords(d, b, []*ProtoWithKeywords{m.(*ProtoWithKeywords)})
 }
 func gravenOneProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) *ProtoWithKeywords {
-	t, b := gravenTypeProtoWithKeywords.Open((*ProtoWithKeywords)(nil), d, r, s)
-	xs := [1]*ProtoWithKeywords{wire.New[ProtoWithKeywords](d, &t.Key)}
-	gravenGetProtoWithKeywords(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ProtoWithKeywords](d, r, s, &gravenTypeProtoWithKeywords, &b)
+	gravenGetProtoWithKeywords(d, &b, []*ProtoWithKeywords{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ProtoWithKeywords {
-	t, b := gravenTypeProtoWithKeywords.Open((*ProtoWithKeywords)(nil), d, r, s)
-	xs := wire.Alloc[ProtoWithKeywords](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ProtoWithKeywords](d, r, s, &gravenTypeProtoWithKeywords, &b)
 	gravenGetProtoWithKeywords(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870}
+var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870, Make: wire.Values[TestAllRequiredTypesProto2]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2](&gravenTypeTestAllRequiredTypesProto2, gravenPutTestAllRequiredTypesProto2, gravenPut1TestAllRequiredTypesProto2, gravenGet1TestAllRequiredTypesProto2)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2, gravenPutTestAllRequiredTypesProto2, gravenPut1TestAllRequiredTypesProto2, gravenGet1TestAllRequiredTypesProto2)
 }
 func gravenBitsTestAllRequiredTypesProto2(x *TestAllRequiredTypesProto2) (b uint64) {
 	b |= wire.Bit(x.RequiredInt32 != nil) << 0
@@ -2070,7 +2102,9 @@ func gravenPutTestAllRequiredTypesProto2(e *wire.Encoder, tail uint, xs []*TestA
 	}
 	o, out, step, tail := (*[39]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.RequiredInt32)))
 		out.U64(row, o[1], uint64(wire.Deref(x.RequiredInt64)))
@@ -2277,25 +2311,25 @@ func gravenGet1TestAllRequiredTypesProto2(d *wire.Decoder, b *wire.Rows, m proto
 	gravenGetTestAllRequiredTypesProto2(d, b, []*TestAllRequiredTypesProto2{m.(*TestAllRequiredTypesProto2)})
 }
 func gravenOneTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2 {
-	t, b := gravenTypeTestAllRequiredTypesProto2.Open((*TestAllRequiredTypesProto2)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2{wire.New[TestAllRequiredTypesProto2](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2](d, r, s, &gravenTypeTestAllRequiredTypesProto2, &b)
+	gravenGetTestAllRequiredTypesProto2(d, &b, []*TestAllRequiredTypesProto2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2 {
-	t, b := gravenTypeTestAllRequiredTypesProto2.Open((*TestAllRequiredTypesProto2)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2](d, r, s, &gravenTypeTestAllRequiredTypesProto2, &b)
 	gravenGetTestAllRequiredTypesProto2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60b432}
+var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60b432, Make: wire.Values[TestAllRequiredTypesProto2_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_NestedMessage) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2_NestedMessage](&gravenTypeTestAllRequiredTypesProto2_NestedMessage, gravenPutTestAllRequiredTypesProto2_NestedMessage, gravenPut1TestAllRequiredTypesProto2_NestedMessage, gravenGet1TestAllRequiredTypesProto2_NestedMessage)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2_NestedMessage, gravenPutTestAllRequiredTypesProto2_NestedMessage, gravenPut1TestAllRequiredTypesProto2_NestedMessage, gravenGet1TestAllRequiredTypesProto2_NestedMessage)
 }
 func gravenBitsTestAllRequiredTypesProto2_NestedMessage(x *TestAllRequiredTypesProto2_NestedMessage) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -2316,7 +2350,9 @@ func gravenPutTestAllRequiredTypesProto2_NestedMessage(e *wire.Encoder, tail uin
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2_NestedMessage)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_NestedMessage(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.Corecursive; v != nil {
@@ -2358,25 +2394,25 @@ func gravenGet1TestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, b *wire
 	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, b, []*TestAllRequiredTypesProto2_NestedMessage{m.(*TestAllRequiredTypesProto2_NestedMessage)})
 }
 func gravenOneTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_NestedMessage {
-	t, b := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Open((*TestAllRequiredTypesProto2_NestedMessage)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2_NestedMessage{wire.New[TestAllRequiredTypesProto2_NestedMessage](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2_NestedMessage](d, r, s, &gravenTypeTestAllRequiredTypesProto2_NestedMessage, &b)
+	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, &b, []*TestAllRequiredTypesProto2_NestedMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_NestedMessage {
-	t, b := gravenTypeTestAllRequiredTypesProto2_NestedMessage.Open((*TestAllRequiredTypesProto2_NestedMessage)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2_NestedMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2_NestedMessage](d, r, s, &gravenTypeTestAllRequiredTypesProto2_NestedMessage, &b)
 	gravenGetTestAllRequiredTypesProto2_NestedMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f}
+var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllRequiredTypesProto2_Data]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_Data) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2_Data](&gravenTypeTestAllRequiredTypesProto2_Data, gravenPutTestAllRequiredTypesProto2_Data, gravenPut1TestAllRequiredTypesProto2_Data, gravenGet1TestAllRequiredTypesProto2_Data)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2_Data, gravenPutTestAllRequiredTypesProto2_Data, gravenPut1TestAllRequiredTypesProto2_Data, gravenGet1TestAllRequiredTypesProto2_Data)
 }
 func gravenBitsTestAllRequiredTypesProto2_Data(x *TestAllRequiredTypesProto2_Data) (b uint64) {
 	b |= wire.Bit(x.GroupInt32 != nil) << 0
@@ -2396,7 +2432,9 @@ func gravenPutTestAllRequiredTypesProto2_Data(e *wire.Encoder, tail uint, xs []*
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2_Data)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_Data(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.GroupInt32)))
 		out.U32(row, o[1], uint32(wire.Deref(x.GroupUint32)))
@@ -2428,25 +2466,25 @@ func gravenGet1TestAllRequiredTypesProto2_Data(d *wire.Decoder, b *wire.Rows, m 
 	gravenGetTestAllRequiredTypesProto2_Data(d, b, []*TestAllRequiredTypesProto2_Data{m.(*TestAllRequiredTypesProto2_Data)})
 }
 func gravenOneTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_Data {
-	t, b := gravenTypeTestAllRequiredTypesProto2_Data.Open((*TestAllRequiredTypesProto2_Data)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2_Data{wire.New[TestAllRequiredTypesProto2_Data](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2_Data(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2_Data](d, r, s, &gravenTypeTestAllRequiredTypesProto2_Data, &b)
+	gravenGetTestAllRequiredTypesProto2_Data(d, &b, []*TestAllRequiredTypesProto2_Data{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_Data {
-	t, b := gravenTypeTestAllRequiredTypesProto2_Data.Open((*TestAllRequiredTypesProto2_Data)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2_Data](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2_Data](d, r, s, &gravenTypeTestAllRequiredTypesProto2_Data, &b)
 	gravenGetTestAllRequiredTypesProto2_Data(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrect]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrect](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect, gravenPutTestAllRequiredTypesProto2_MessageSetCorrect, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrect, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrect)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect, gravenPutTestAllRequiredTypesProto2_MessageSetCorrect, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrect, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrect)
 }
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x *TestAllRequiredTypesProto2_MessageSetCorrect) (b uint64) {
 	return b
@@ -2464,7 +2502,9 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrect(e *wire.Encoder, tail
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2_MessageSetCorrect)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrect(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields)+len(x.extensionFields) > 0, x)
 		row += step
@@ -2486,25 +2526,25 @@ func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, b *
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrect{m.(*TestAllRequiredTypesProto2_MessageSetCorrect)})
 }
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrect {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Open((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrect{wire.New[TestAllRequiredTypesProto2_MessageSetCorrect](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2_MessageSetCorrect](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect, &b)
+	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, &b, []*TestAllRequiredTypesProto2_MessageSetCorrect{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrect {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect.Open((*TestAllRequiredTypesProto2_MessageSetCorrect)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrect](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2_MessageSetCorrect](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect, &b)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrect(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension1]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension1)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension1, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension1)
 }
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x *TestAllRequiredTypesProto2_MessageSetCorrectExtension1) (b uint64) {
 	b |= wire.Bit(x.Str != nil) << 0
@@ -2523,7 +2563,9 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension1(e *wire.Enc
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2_MessageSetCorrectExtension1)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension1(x))
 		if v := x.Str; v != nil {
 			tail = e.Text(tail, *v)
@@ -2554,25 +2596,25 @@ func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.De
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)})
 }
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrectExtension1 {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{wire.New[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1, &b)
+	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, &b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrectExtension1 {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension1)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2_MessageSetCorrectExtension1](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1, &b)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension2]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
-	return wire.Bind[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension2)
+	return wire.Bind(&gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenPut1TestAllRequiredTypesProto2_MessageSetCorrectExtension2, gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension2)
 }
 func gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x *TestAllRequiredTypesProto2_MessageSetCorrectExtension2) (b uint64) {
 	b |= wire.Bit(x.I != nil) << 0
@@ -2591,7 +2633,9 @@ func gravenPutTestAllRequiredTypesProto2_MessageSetCorrectExtension2(e *wire.Enc
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllRequiredTypesProto2_MessageSetCorrectExtension2)
+		}
 		b.Bits(row, gravenBitsTestAllRequiredTypesProto2_MessageSetCorrectExtension2(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.I)))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -2619,30 +2663,30 @@ func gravenGet1TestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.De
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{m.(*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)})
 }
 func gravenOneTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllRequiredTypesProto2_MessageSetCorrectExtension2 {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
-	xs := [1]*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{wire.New[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, &t.Key)}
-	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2, &b)
+	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, &b, []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllRequiredTypesProto2_MessageSetCorrectExtension2 {
-	t, b := gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2.Open((*TestAllRequiredTypesProto2_MessageSetCorrectExtension2)(nil), d, r, s)
-	xs := wire.Alloc[TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllRequiredTypesProto2_MessageSetCorrectExtension2](d, r, s, &gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2, &b)
 	gravenGetTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b}
-var gravenKeyTestLargeOneof_A1_ wire.Key
-var gravenKeyTestLargeOneof_A2_ wire.Key
-var gravenKeyTestLargeOneof_A3_ wire.Key
-var gravenKeyTestLargeOneof_A4_ wire.Key
-var gravenKeyTestLargeOneof_A5_ wire.Key
+var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b, Make: wire.Values[TestLargeOneof]}
+var gravenKeyTestLargeOneof_A1_ = wire.Key{Make: wire.Values[TestLargeOneof_A1_]}
+var gravenKeyTestLargeOneof_A2_ = wire.Key{Make: wire.Values[TestLargeOneof_A2_]}
+var gravenKeyTestLargeOneof_A3_ = wire.Key{Make: wire.Values[TestLargeOneof_A3_]}
+var gravenKeyTestLargeOneof_A4_ = wire.Key{Make: wire.Values[TestLargeOneof_A4_]}
+var gravenKeyTestLargeOneof_A5_ = wire.Key{Make: wire.Values[TestLargeOneof_A5_]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof](&gravenTypeTestLargeOneof, gravenPutTestLargeOneof, gravenPut1TestLargeOneof, gravenGet1TestLargeOneof)
+	return wire.Bind(&gravenTypeTestLargeOneof, gravenPutTestLargeOneof, gravenPut1TestLargeOneof, gravenGet1TestLargeOneof)
 }
 func gravenBitsTestLargeOneof(x *TestLargeOneof) (b uint64) {
 	switch v := x.LargeOneof.(type) {
@@ -2672,7 +2716,9 @@ func gravenPutTestLargeOneof(e *wire.Encoder, tail uint, xs []*TestLargeOneof, r
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof(x))
 		if v, _ := x.LargeOneof.(*TestLargeOneof_A1_); v != nil {
 			tail = gravenPutTestLargeOneof_A1(e, tail, []*TestLargeOneof_A1{v.A1}, false)
@@ -2708,27 +2754,27 @@ func gravenGetTestLargeOneof(d *wire.Decoder, b *wire.Rows, xs []*TestLargeOneof
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[TestLargeOneof_A1_](d, &gravenKeyTestLargeOneof_A1_)
+			v := wire.New[*TestLargeOneof_A1_](d, &gravenKeyTestLargeOneof_A1_)
 			v.A1 = gravenOneTestLargeOneof_A1(d, r, &s[0])
 			x.LargeOneof = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[TestLargeOneof_A2_](d, &gravenKeyTestLargeOneof_A2_)
+			v := wire.New[*TestLargeOneof_A2_](d, &gravenKeyTestLargeOneof_A2_)
 			v.A2 = gravenOneTestLargeOneof_A2(d, r, &s[1])
 			x.LargeOneof = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[TestLargeOneof_A3_](d, &gravenKeyTestLargeOneof_A3_)
+			v := wire.New[*TestLargeOneof_A3_](d, &gravenKeyTestLargeOneof_A3_)
 			v.A3 = gravenOneTestLargeOneof_A3(d, r, &s[2])
 			x.LargeOneof = v
 		}
 		if r.Has(&s[3]) {
-			v := wire.New[TestLargeOneof_A4_](d, &gravenKeyTestLargeOneof_A4_)
+			v := wire.New[*TestLargeOneof_A4_](d, &gravenKeyTestLargeOneof_A4_)
 			v.A4 = gravenOneTestLargeOneof_A4(d, r, &s[3])
 			x.LargeOneof = v
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[TestLargeOneof_A5_](d, &gravenKeyTestLargeOneof_A5_)
+			v := wire.New[*TestLargeOneof_A5_](d, &gravenKeyTestLargeOneof_A5_)
 			v.A5 = gravenOneTestLargeOneof_A5(d, r, &s[4])
 			x.LargeOneof = v
 		}
@@ -2741,25 +2787,25 @@ func gravenGet1TestLargeOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTestLargeOneof(d, b, []*TestLargeOneof{m.(*TestLargeOneof)})
 }
 func gravenOneTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof {
-	t, b := gravenTypeTestLargeOneof.Open((*TestLargeOneof)(nil), d, r, s)
-	xs := [1]*TestLargeOneof{wire.New[TestLargeOneof](d, &t.Key)}
-	gravenGetTestLargeOneof(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof](d, r, s, &gravenTypeTestLargeOneof, &b)
+	gravenGetTestLargeOneof(d, &b, []*TestLargeOneof{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof {
-	t, b := gravenTypeTestLargeOneof.Open((*TestLargeOneof)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof](d, r, s, &gravenTypeTestLargeOneof, &b)
 	gravenGetTestLargeOneof(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A1]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A1) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof_A1](&gravenTypeTestLargeOneof_A1, gravenPutTestLargeOneof_A1, gravenPut1TestLargeOneof_A1, gravenGet1TestLargeOneof_A1)
+	return wire.Bind(&gravenTypeTestLargeOneof_A1, gravenPutTestLargeOneof_A1, gravenPut1TestLargeOneof_A1, gravenGet1TestLargeOneof_A1)
 }
 func gravenBitsTestLargeOneof_A1(x *TestLargeOneof_A1) (b uint64) {
 	return b
@@ -2777,7 +2823,9 @@ func gravenPutTestLargeOneof_A1(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof_A1)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof_A1(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -2799,25 +2847,25 @@ func gravenGet1TestLargeOneof_A1(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetTestLargeOneof_A1(d, b, []*TestLargeOneof_A1{m.(*TestLargeOneof_A1)})
 }
 func gravenOneTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A1 {
-	t, b := gravenTypeTestLargeOneof_A1.Open((*TestLargeOneof_A1)(nil), d, r, s)
-	xs := [1]*TestLargeOneof_A1{wire.New[TestLargeOneof_A1](d, &t.Key)}
-	gravenGetTestLargeOneof_A1(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof_A1](d, r, s, &gravenTypeTestLargeOneof_A1, &b)
+	gravenGetTestLargeOneof_A1(d, &b, []*TestLargeOneof_A1{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A1 {
-	t, b := gravenTypeTestLargeOneof_A1.Open((*TestLargeOneof_A1)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof_A1](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof_A1](d, r, s, &gravenTypeTestLargeOneof_A1, &b)
 	gravenGetTestLargeOneof_A1(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A2]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A2) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof_A2](&gravenTypeTestLargeOneof_A2, gravenPutTestLargeOneof_A2, gravenPut1TestLargeOneof_A2, gravenGet1TestLargeOneof_A2)
+	return wire.Bind(&gravenTypeTestLargeOneof_A2, gravenPutTestLargeOneof_A2, gravenPut1TestLargeOneof_A2, gravenGet1TestLargeOneof_A2)
 }
 func gravenBitsTestLargeOneof_A2(x *TestLargeOneof_A2) (b uint64) {
 	return b
@@ -2835,7 +2883,9 @@ func gravenPutTestLargeOneof_A2(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof_A2)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof_A2(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -2857,25 +2907,25 @@ func gravenGet1TestLargeOneof_A2(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetTestLargeOneof_A2(d, b, []*TestLargeOneof_A2{m.(*TestLargeOneof_A2)})
 }
 func gravenOneTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A2 {
-	t, b := gravenTypeTestLargeOneof_A2.Open((*TestLargeOneof_A2)(nil), d, r, s)
-	xs := [1]*TestLargeOneof_A2{wire.New[TestLargeOneof_A2](d, &t.Key)}
-	gravenGetTestLargeOneof_A2(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof_A2](d, r, s, &gravenTypeTestLargeOneof_A2, &b)
+	gravenGetTestLargeOneof_A2(d, &b, []*TestLargeOneof_A2{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A2 {
-	t, b := gravenTypeTestLargeOneof_A2.Open((*TestLargeOneof_A2)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof_A2](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof_A2](d, r, s, &gravenTypeTestLargeOneof_A2, &b)
 	gravenGetTestLargeOneof_A2(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A3]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A3) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof_A3](&gravenTypeTestLargeOneof_A3, gravenPutTestLargeOneof_A3, gravenPut1TestLargeOneof_A3, gravenGet1TestLargeOneof_A3)
+	return wire.Bind(&gravenTypeTestLargeOneof_A3, gravenPutTestLargeOneof_A3, gravenPut1TestLargeOneof_A3, gravenGet1TestLargeOneof_A3)
 }
 func gravenBitsTestLargeOneof_A3(x *TestLargeOneof_A3) (b uint64) {
 	return b
@@ -2893,7 +2943,9 @@ func gravenPutTestLargeOneof_A3(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof_A3)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof_A3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -2915,25 +2967,25 @@ func gravenGet1TestLargeOneof_A3(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetTestLargeOneof_A3(d, b, []*TestLargeOneof_A3{m.(*TestLargeOneof_A3)})
 }
 func gravenOneTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A3 {
-	t, b := gravenTypeTestLargeOneof_A3.Open((*TestLargeOneof_A3)(nil), d, r, s)
-	xs := [1]*TestLargeOneof_A3{wire.New[TestLargeOneof_A3](d, &t.Key)}
-	gravenGetTestLargeOneof_A3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof_A3](d, r, s, &gravenTypeTestLargeOneof_A3, &b)
+	gravenGetTestLargeOneof_A3(d, &b, []*TestLargeOneof_A3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A3 {
-	t, b := gravenTypeTestLargeOneof_A3.Open((*TestLargeOneof_A3)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof_A3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof_A3](d, r, s, &gravenTypeTestLargeOneof_A3, &b)
 	gravenGetTestLargeOneof_A3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A4]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A4) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof_A4](&gravenTypeTestLargeOneof_A4, gravenPutTestLargeOneof_A4, gravenPut1TestLargeOneof_A4, gravenGet1TestLargeOneof_A4)
+	return wire.Bind(&gravenTypeTestLargeOneof_A4, gravenPutTestLargeOneof_A4, gravenPut1TestLargeOneof_A4, gravenGet1TestLargeOneof_A4)
 }
 func gravenBitsTestLargeOneof_A4(x *TestLargeOneof_A4) (b uint64) {
 	return b
@@ -2951,7 +3003,9 @@ func gravenPutTestLargeOneof_A4(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof_A4)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof_A4(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -2973,25 +3027,25 @@ func gravenGet1TestLargeOneof_A4(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetTestLargeOneof_A4(d, b, []*TestLargeOneof_A4{m.(*TestLargeOneof_A4)})
 }
 func gravenOneTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A4 {
-	t, b := gravenTypeTestLargeOneof_A4.Open((*TestLargeOneof_A4)(nil), d, r, s)
-	xs := [1]*TestLargeOneof_A4{wire.New[TestLargeOneof_A4](d, &t.Key)}
-	gravenGetTestLargeOneof_A4(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof_A4](d, r, s, &gravenTypeTestLargeOneof_A4, &b)
+	gravenGetTestLargeOneof_A4(d, &b, []*TestLargeOneof_A4{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A4 {
-	t, b := gravenTypeTestLargeOneof_A4.Open((*TestLargeOneof_A4)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof_A4](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof_A4](d, r, s, &gravenTypeTestLargeOneof_A4, &b)
 	gravenGetTestLargeOneof_A4(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A5]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A5) Γraven() *wire.Type {
-	return wire.Bind[TestLargeOneof_A5](&gravenTypeTestLargeOneof_A5, gravenPutTestLargeOneof_A5, gravenPut1TestLargeOneof_A5, gravenGet1TestLargeOneof_A5)
+	return wire.Bind(&gravenTypeTestLargeOneof_A5, gravenPutTestLargeOneof_A5, gravenPut1TestLargeOneof_A5, gravenGet1TestLargeOneof_A5)
 }
 func gravenBitsTestLargeOneof_A5(x *TestLargeOneof_A5) (b uint64) {
 	return b
@@ -3009,7 +3063,9 @@ func gravenPutTestLargeOneof_A5(e *wire.Encoder, tail uint, xs []*TestLargeOneof
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestLargeOneof_A5)
+		}
 		b.Bits(row, gravenBitsTestLargeOneof_A5(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -3031,15 +3087,15 @@ func gravenGet1TestLargeOneof_A5(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetTestLargeOneof_A5(d, b, []*TestLargeOneof_A5{m.(*TestLargeOneof_A5)})
 }
 func gravenOneTestLargeOneof_A5(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestLargeOneof_A5 {
-	t, b := gravenTypeTestLargeOneof_A5.Open((*TestLargeOneof_A5)(nil), d, r, s)
-	xs := [1]*TestLargeOneof_A5{wire.New[TestLargeOneof_A5](d, &t.Key)}
-	gravenGetTestLargeOneof_A5(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestLargeOneof_A5](d, r, s, &gravenTypeTestLargeOneof_A5, &b)
+	gravenGetTestLargeOneof_A5(d, &b, []*TestLargeOneof_A5{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestLargeOneof_A5(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestLargeOneof_A5 {
-	t, b := gravenTypeTestLargeOneof_A5.Open((*TestLargeOneof_A5)(nil), d, r, s)
-	xs := wire.Alloc[TestLargeOneof_A5](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestLargeOneof_A5](d, r, s, &gravenTypeTestLargeOneof_A5, &b)
 	gravenGetTestLargeOneof_A5(d, &b, xs)
 	d.Close()
 	return xs

@@ -24,7 +24,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265}
+var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265, Make: wire.Values[TestAllTypesProto3]}
 var gravenMapTestAllTypesProto3_56 wire.MapInfo
 var gravenMapTestAllTypesProto3_57 wire.MapInfo
 var gravenMapTestAllTypesProto3_58 wire.MapInfo
@@ -44,20 +44,20 @@ var gravenMapTestAllTypesProto3_71 wire.MapInfo
 var gravenMapTestAllTypesProto3_72 wire.MapInfo
 var gravenMapTestAllTypesProto3_73 wire.MapInfo
 var gravenMapTestAllTypesProto3_74 wire.MapInfo
-var gravenKeyTestAllTypesProto3_OneofUint32 wire.Key
-var gravenKeyTestAllTypesProto3_OneofNestedMessage wire.Key
-var gravenKeyTestAllTypesProto3_OneofString wire.Key
-var gravenKeyTestAllTypesProto3_OneofBytes wire.Key
-var gravenKeyTestAllTypesProto3_OneofBool wire.Key
-var gravenKeyTestAllTypesProto3_OneofUint64 wire.Key
-var gravenKeyTestAllTypesProto3_OneofFloat wire.Key
-var gravenKeyTestAllTypesProto3_OneofDouble wire.Key
-var gravenKeyTestAllTypesProto3_OneofEnum wire.Key
-var gravenKeyTestAllTypesProto3_OneofNullValue wire.Key
+var gravenKeyTestAllTypesProto3_OneofUint32 = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofUint32]}
+var gravenKeyTestAllTypesProto3_OneofNestedMessage = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofNestedMessage]}
+var gravenKeyTestAllTypesProto3_OneofString = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofString]}
+var gravenKeyTestAllTypesProto3_OneofBytes = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofBytes]}
+var gravenKeyTestAllTypesProto3_OneofBool = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofBool]}
+var gravenKeyTestAllTypesProto3_OneofUint64 = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofUint64]}
+var gravenKeyTestAllTypesProto3_OneofFloat = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofFloat]}
+var gravenKeyTestAllTypesProto3_OneofDouble = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofDouble]}
+var gravenKeyTestAllTypesProto3_OneofEnum = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofEnum]}
+var gravenKeyTestAllTypesProto3_OneofNullValue = wire.Key{Make: wire.Values[TestAllTypesProto3_OneofNullValue]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto3) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto3](&gravenTypeTestAllTypesProto3, gravenPutTestAllTypesProto3, gravenPut1TestAllTypesProto3, gravenGet1TestAllTypesProto3)
+	return wire.Bind(&gravenTypeTestAllTypesProto3, gravenPutTestAllTypesProto3, gravenPut1TestAllTypesProto3, gravenGet1TestAllTypesProto3)
 }
 func gravenBitsTestAllTypesProto3(x *TestAllTypesProto3, b *[3]uint64) {
 	b[0] |= wire.Bit(x.OptionalInt32 != 0) << 0
@@ -247,7 +247,9 @@ func gravenPutTestAllTypesProto3(e *wire.Encoder, tail uint, xs []*TestAllTypesP
 	}
 	o, out, step, tail := (*[151]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto3)
+		}
 		var bits [3]uint64
 		gravenBitsTestAllTypesProto3(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -787,52 +789,52 @@ func gravenGetTestAllTypesProto3(d *wire.Decoder, b *wire.Rows, xs []*TestAllTyp
 			x.UnpackedNestedEnum = wire.GetNumbers[TestAllTypesProto3_NestedEnum](d, r, &s[90])
 		}
 		if r.Has(&s[91]) {
-			v := wire.New[TestAllTypesProto3_OneofUint32](d, &gravenKeyTestAllTypesProto3_OneofUint32)
+			v := wire.New[*TestAllTypesProto3_OneofUint32](d, &gravenKeyTestAllTypesProto3_OneofUint32)
 			v.OneofUint32 = r.U32(&s[91])
 			x.OneofField = v
 		}
 		if r.Has(&s[92]) {
-			v := wire.New[TestAllTypesProto3_OneofNestedMessage](d, &gravenKeyTestAllTypesProto3_OneofNestedMessage)
+			v := wire.New[*TestAllTypesProto3_OneofNestedMessage](d, &gravenKeyTestAllTypesProto3_OneofNestedMessage)
 			v.OneofNestedMessage = gravenOneTestAllTypesProto3_NestedMessage(d, r, &s[92])
 			x.OneofField = v
 		}
 		if r.Has(&s[93]) {
-			v := wire.New[TestAllTypesProto3_OneofString](d, &gravenKeyTestAllTypesProto3_OneofString)
+			v := wire.New[*TestAllTypesProto3_OneofString](d, &gravenKeyTestAllTypesProto3_OneofString)
 			v.OneofString = d.String(r, &s[93])
 			x.OneofField = v
 		}
 		if r.Has(&s[94]) {
-			v := wire.New[TestAllTypesProto3_OneofBytes](d, &gravenKeyTestAllTypesProto3_OneofBytes)
+			v := wire.New[*TestAllTypesProto3_OneofBytes](d, &gravenKeyTestAllTypesProto3_OneofBytes)
 			v.OneofBytes = d.Bytes(r, &s[94])
 			x.OneofField = v
 		}
 		if r.Has(&s[95]) {
-			v := wire.New[TestAllTypesProto3_OneofBool](d, &gravenKeyTestAllTypesProto3_OneofBool)
+			v := wire.New[*TestAllTypesProto3_OneofBool](d, &gravenKeyTestAllTypesProto3_OneofBool)
 			v.OneofBool = r.Bool(&s[95])
 			x.OneofField = v
 		}
 		if r.Has(&s[96]) {
-			v := wire.New[TestAllTypesProto3_OneofUint64](d, &gravenKeyTestAllTypesProto3_OneofUint64)
+			v := wire.New[*TestAllTypesProto3_OneofUint64](d, &gravenKeyTestAllTypesProto3_OneofUint64)
 			v.OneofUint64 = r.U64(&s[96])
 			x.OneofField = v
 		}
 		if r.Has(&s[97]) {
-			v := wire.New[TestAllTypesProto3_OneofFloat](d, &gravenKeyTestAllTypesProto3_OneofFloat)
+			v := wire.New[*TestAllTypesProto3_OneofFloat](d, &gravenKeyTestAllTypesProto3_OneofFloat)
 			v.OneofFloat = r.F32(&s[97])
 			x.OneofField = v
 		}
 		if r.Has(&s[98]) {
-			v := wire.New[TestAllTypesProto3_OneofDouble](d, &gravenKeyTestAllTypesProto3_OneofDouble)
+			v := wire.New[*TestAllTypesProto3_OneofDouble](d, &gravenKeyTestAllTypesProto3_OneofDouble)
 			v.OneofDouble = r.F64(&s[98])
 			x.OneofField = v
 		}
 		if r.Has(&s[99]) {
-			v := wire.New[TestAllTypesProto3_OneofEnum](d, &gravenKeyTestAllTypesProto3_OneofEnum)
+			v := wire.New[*TestAllTypesProto3_OneofEnum](d, &gravenKeyTestAllTypesProto3_OneofEnum)
 			v.OneofEnum = TestAllTypesProto3_NestedEnum(int32(r.U32(&s[99])))
 			x.OneofField = v
 		}
 		if r.Has(&s[100]) {
-			v := wire.New[TestAllTypesProto3_OneofNullValue](d, &gravenKeyTestAllTypesProto3_OneofNullValue)
+			v := wire.New[*TestAllTypesProto3_OneofNullValue](d, &gravenKeyTestAllTypesProto3_OneofNullValue)
 			v.OneofNullValue = structpb.NullValue(int32(r.U32(&s[100])))
 			x.OneofField = v
 		}
@@ -957,25 +959,25 @@ func gravenGet1TestAllTypesProto3(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetTestAllTypesProto3(d, b, []*TestAllTypesProto3{m.(*TestAllTypesProto3)})
 }
 func gravenOneTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto3 {
-	t, b := gravenTypeTestAllTypesProto3.Open((*TestAllTypesProto3)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto3{wire.New[TestAllTypesProto3](d, &t.Key)}
-	gravenGetTestAllTypesProto3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto3](d, r, s, &gravenTypeTestAllTypesProto3, &b)
+	gravenGetTestAllTypesProto3(d, &b, []*TestAllTypesProto3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto3 {
-	t, b := gravenTypeTestAllTypesProto3.Open((*TestAllTypesProto3)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto3](d, r, s, &gravenTypeTestAllTypesProto3, &b)
 	gravenGetTestAllTypesProto3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8}
+var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto3_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto3_NestedMessage) Γraven() *wire.Type {
-	return wire.Bind[TestAllTypesProto3_NestedMessage](&gravenTypeTestAllTypesProto3_NestedMessage, gravenPutTestAllTypesProto3_NestedMessage, gravenPut1TestAllTypesProto3_NestedMessage, gravenGet1TestAllTypesProto3_NestedMessage)
+	return wire.Bind(&gravenTypeTestAllTypesProto3_NestedMessage, gravenPutTestAllTypesProto3_NestedMessage, gravenPut1TestAllTypesProto3_NestedMessage, gravenGet1TestAllTypesProto3_NestedMessage)
 }
 func gravenBitsTestAllTypesProto3_NestedMessage(x *TestAllTypesProto3_NestedMessage) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -995,7 +997,9 @@ func gravenPutTestAllTypesProto3_NestedMessage(e *wire.Encoder, tail uint, xs []
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TestAllTypesProto3_NestedMessage)
+		}
 		b.Bits(row, gravenBitsTestAllTypesProto3_NestedMessage(x))
 		out.U32(row, o[0], uint32(x.A))
 		if v := x.Corecursive; v != nil {
@@ -1028,25 +1032,25 @@ func gravenGet1TestAllTypesProto3_NestedMessage(d *wire.Decoder, b *wire.Rows, m
 	gravenGetTestAllTypesProto3_NestedMessage(d, b, []*TestAllTypesProto3_NestedMessage{m.(*TestAllTypesProto3_NestedMessage)})
 }
 func gravenOneTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *TestAllTypesProto3_NestedMessage {
-	t, b := gravenTypeTestAllTypesProto3_NestedMessage.Open((*TestAllTypesProto3_NestedMessage)(nil), d, r, s)
-	xs := [1]*TestAllTypesProto3_NestedMessage{wire.New[TestAllTypesProto3_NestedMessage](d, &t.Key)}
-	gravenGetTestAllTypesProto3_NestedMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TestAllTypesProto3_NestedMessage](d, r, s, &gravenTypeTestAllTypesProto3_NestedMessage, &b)
+	gravenGetTestAllTypesProto3_NestedMessage(d, &b, []*TestAllTypesProto3_NestedMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestAllTypesProto3_NestedMessage {
-	t, b := gravenTypeTestAllTypesProto3_NestedMessage.Open((*TestAllTypesProto3_NestedMessage)(nil), d, r, s)
-	xs := wire.Alloc[TestAllTypesProto3_NestedMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TestAllTypesProto3_NestedMessage](d, r, s, &gravenTypeTestAllTypesProto3_NestedMessage, &b)
 	gravenGetTestAllTypesProto3_NestedMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b}
+var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessage]}
 
 // Γraven is for the runtime.
 func (*ForeignMessage) Γraven() *wire.Type {
-	return wire.Bind[ForeignMessage](&gravenTypeForeignMessage, gravenPutForeignMessage, gravenPut1ForeignMessage, gravenGet1ForeignMessage)
+	return wire.Bind(&gravenTypeForeignMessage, gravenPutForeignMessage, gravenPut1ForeignMessage, gravenGet1ForeignMessage)
 }
 func gravenBitsForeignMessage(x *ForeignMessage) (b uint64) {
 	b |= wire.Bit(x.C != 0) << 0
@@ -1065,7 +1069,9 @@ func gravenPutForeignMessage(e *wire.Encoder, tail uint, xs []*ForeignMessage, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ForeignMessage)
+		}
 		b.Bits(row, gravenBitsForeignMessage(x))
 		out.U32(row, o[0], uint32(x.C))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1091,25 +1097,25 @@ func gravenGet1ForeignMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetForeignMessage(d, b, []*ForeignMessage{m.(*ForeignMessage)})
 }
 func gravenOneForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *ForeignMessage {
-	t, b := gravenTypeForeignMessage.Open((*ForeignMessage)(nil), d, r, s)
-	xs := [1]*ForeignMessage{wire.New[ForeignMessage](d, &t.Key)}
-	gravenGetForeignMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ForeignMessage](d, r, s, &gravenTypeForeignMessage, &b)
+	gravenGetForeignMessage(d, &b, []*ForeignMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ForeignMessage {
-	t, b := gravenTypeForeignMessage.Open((*ForeignMessage)(nil), d, r, s)
-	xs := wire.Alloc[ForeignMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ForeignMessage](d, r, s, &gravenTypeForeignMessage, &b)
 	gravenGetForeignMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto3]}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto3) Γraven() *wire.Type {
-	return wire.Bind[NullHypothesisProto3](&gravenTypeNullHypothesisProto3, gravenPutNullHypothesisProto3, gravenPut1NullHypothesisProto3, gravenGet1NullHypothesisProto3)
+	return wire.Bind(&gravenTypeNullHypothesisProto3, gravenPutNullHypothesisProto3, gravenPut1NullHypothesisProto3, gravenGet1NullHypothesisProto3)
 }
 func gravenBitsNullHypothesisProto3(x *NullHypothesisProto3) (b uint64) {
 	return b
@@ -1127,7 +1133,9 @@ func gravenPutNullHypothesisProto3(e *wire.Encoder, tail uint, xs []*NullHypothe
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NullHypothesisProto3)
+		}
 		b.Bits(row, gravenBitsNullHypothesisProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1149,25 +1157,25 @@ func gravenGet1NullHypothesisProto3(d *wire.Decoder, b *wire.Rows, m proto.Messa
 	gravenGetNullHypothesisProto3(d, b, []*NullHypothesisProto3{m.(*NullHypothesisProto3)})
 }
 func gravenOneNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *NullHypothesisProto3 {
-	t, b := gravenTypeNullHypothesisProto3.Open((*NullHypothesisProto3)(nil), d, r, s)
-	xs := [1]*NullHypothesisProto3{wire.New[NullHypothesisProto3](d, &t.Key)}
-	gravenGetNullHypothesisProto3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NullHypothesisProto3](d, r, s, &gravenTypeNullHypothesisProto3, &b)
+	gravenGetNullHypothesisProto3(d, &b, []*NullHypothesisProto3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NullHypothesisProto3 {
-	t, b := gravenTypeNullHypothesisProto3.Open((*NullHypothesisProto3)(nil), d, r, s)
-	xs := wire.Alloc[NullHypothesisProto3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NullHypothesisProto3](d, r, s, &gravenTypeNullHypothesisProto3, &b)
 	gravenGetNullHypothesisProto3(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2}
+var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto3]}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto3) Γraven() *wire.Type {
-	return wire.Bind[EnumOnlyProto3](&gravenTypeEnumOnlyProto3, gravenPutEnumOnlyProto3, gravenPut1EnumOnlyProto3, gravenGet1EnumOnlyProto3)
+	return wire.Bind(&gravenTypeEnumOnlyProto3, gravenPutEnumOnlyProto3, gravenPut1EnumOnlyProto3, gravenGet1EnumOnlyProto3)
 }
 func gravenBitsEnumOnlyProto3(x *EnumOnlyProto3) (b uint64) {
 	return b
@@ -1185,7 +1193,9 @@ func gravenPutEnumOnlyProto3(e *wire.Encoder, tail uint, xs []*EnumOnlyProto3, r
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EnumOnlyProto3)
+		}
 		b.Bits(row, gravenBitsEnumOnlyProto3(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1207,15 +1217,15 @@ func gravenGet1EnumOnlyProto3(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumOnlyProto3(d, b, []*EnumOnlyProto3{m.(*EnumOnlyProto3)})
 }
 func gravenOneEnumOnlyProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumOnlyProto3 {
-	t, b := gravenTypeEnumOnlyProto3.Open((*EnumOnlyProto3)(nil), d, r, s)
-	xs := [1]*EnumOnlyProto3{wire.New[EnumOnlyProto3](d, &t.Key)}
-	gravenGetEnumOnlyProto3(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EnumOnlyProto3](d, r, s, &gravenTypeEnumOnlyProto3, &b)
+	gravenGetEnumOnlyProto3(d, &b, []*EnumOnlyProto3{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEnumOnlyProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumOnlyProto3 {
-	t, b := gravenTypeEnumOnlyProto3.Open((*EnumOnlyProto3)(nil), d, r, s)
-	xs := wire.Alloc[EnumOnlyProto3](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EnumOnlyProto3](d, r, s, &gravenTypeEnumOnlyProto3, &b)
 	gravenGetEnumOnlyProto3(d, &b, xs)
 	d.Close()
 	return xs

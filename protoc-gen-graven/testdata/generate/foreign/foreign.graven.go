@@ -17,12 +17,12 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeWhole = wire.Type{Shape: 0xe22efd12}
+var gravenTypeWhole = wire.Type{Shape: 0xe22efd12, Make: wire.Values[Whole]}
 var gravenMapWhole_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Whole) Γraven() *wire.Type {
-	return wire.Bind[Whole](&gravenTypeWhole, gravenPutWhole, gravenPut1Whole, gravenGet1Whole)
+	return wire.Bind(&gravenTypeWhole, gravenPutWhole, gravenPut1Whole, gravenGet1Whole)
 }
 func gravenBitsWhole(x *Whole) (b uint64) {
 	b |= wire.Bit(x.One != nil) << 0
@@ -47,7 +47,9 @@ func gravenPutWhole(e *wire.Encoder, tail uint, xs []*Whole, root bool) uint {
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Whole)
+		}
 		b.Bits(row, gravenBitsWhole(x))
 		tail = wire.One(e, tail, x.One)
 		out.End(row, o[0], tail-b.Tail)
@@ -103,15 +105,15 @@ func gravenGet1Whole(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWhole(d, b, []*Whole{m.(*Whole)})
 }
 func gravenOneWhole(d *wire.Decoder, r wire.Row, s *wire.Slot) *Whole {
-	t, b := gravenTypeWhole.Open((*Whole)(nil), d, r, s)
-	xs := [1]*Whole{wire.New[Whole](d, &t.Key)}
-	gravenGetWhole(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Whole](d, r, s, &gravenTypeWhole, &b)
+	gravenGetWhole(d, &b, []*Whole{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWhole(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Whole {
-	t, b := gravenTypeWhole.Open((*Whole)(nil), d, r, s)
-	xs := wire.Alloc[Whole](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Whole](d, r, s, &gravenTypeWhole, &b)
 	gravenGetWhole(d, &b, xs)
 	d.Close()
 	return xs

@@ -17,11 +17,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypePair = wire.Type{Shape: 0x21a9ee78}
+var gravenTypePair = wire.Type{Shape: 0x21a9ee78, Make: wire.Values[Pair]}
 
 // Γraven is for the runtime.
 func (*Pair) Γraven() *wire.Type {
-	return wire.Bind[Pair](&gravenTypePair, gravenPutPair, gravenPut1Pair, gravenGet1Pair)
+	return wire.Bind(&gravenTypePair, gravenPutPair, gravenPut1Pair, gravenGet1Pair)
 }
 func gravenBitsPair(x *Pair) (b uint64) {
 	b |= wire.Bit(x.HasKey()) << 0
@@ -42,7 +42,9 @@ func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Pair)
+		}
 		b.Bits(row, gravenBitsPair(x))
 		tail = e.String(tail, x.GetKey())
 		out.End(row, o[0], tail-b.Tail)
@@ -79,15 +81,15 @@ func gravenGet1Pair(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPair(d, b, []*Pair{m.(*Pair)})
 }
 func gravenOnePair(d *wire.Decoder, r wire.Row, s *wire.Slot) *Pair {
-	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
-	xs := [1]*Pair{wire.New[Pair](d, &t.Key)}
-	gravenGetPair(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Pair](d, r, s, &gravenTypePair, &b)
+	gravenGetPair(d, &b, []*Pair{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPair(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Pair {
-	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
-	xs := wire.Alloc[Pair](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Pair](d, r, s, &gravenTypePair, &b)
 	gravenGetPair(d, &b, xs)
 	d.Close()
 	return xs

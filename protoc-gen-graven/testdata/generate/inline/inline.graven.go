@@ -16,12 +16,12 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeBox = wire.Type{Shape: 0x7daadc60}
+var gravenTypeBox = wire.Type{Shape: 0x7daadc60, Make: wire.Values[Box]}
 var gravenZeroBox Box
 
 // Γraven is for the runtime.
 func (*Box) Γraven() *wire.Type {
-	return wire.BindInline[Box](&gravenTypeBox, gravenPutBox, gravenPut1Box, gravenGet1Box, gravenPackBox, gravenUnpackBox)
+	return wire.BindInline(&gravenTypeBox, gravenPutBox, gravenPut1Box, gravenGet1Box, gravenPackBox, gravenUnpackBox)
 }
 func gravenBitsBox(x *Box) (b uint64) {
 	b |= wire.Bit(x.Low != nil) << 0
@@ -43,7 +43,9 @@ func gravenPutBox(e *wire.Encoder, tail uint, xs []*Box, root bool) uint {
 	}
 	o, step, tail := (*[3]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Box)
+		}
 		b.Bits(row, gravenBitsBox(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.Low)
@@ -62,15 +64,15 @@ func gravenPut1Box(e *wire.Encoder, tail uint, m proto.Message, root bool) uint 
 }
 func gravenGetBox(d *wire.Decoder, b *wire.Rows, xs []*Box) {
 	s := (*[3]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
-	slab2 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Low = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Low = gravenUnpackPoint(d, r.Unpack(&s[0]), wire.Take[*Point](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.High = gravenUnpackPoint(d, r.Unpack(&s[1]), slab2.New(d))
+			x.High = gravenUnpackPoint(d, r.Unpack(&s[1]), wire.Take[*Point](d, slab2))
 		}
 		x.Open = r.Bool(&s[2])
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
@@ -92,18 +94,18 @@ func gravenPackBox(e *wire.Encoder, at uint, x *Box) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackBox(d *wire.Decoder, p wire.Packed, x *Box) *Box {
-	x.Low = gravenUnpackPoint(d, p.At(0), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
-	x.High = gravenUnpackPoint(d, p.At(6), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.Low = gravenUnpackPoint(d, p.At(0), wire.New[*Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.High = gravenUnpackPoint(d, p.At(6), wire.New[*Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
 	x.Open = p.Bool(12)
 	return x
 }
 
-var gravenTypePoint = wire.Type{Shape: 0xc2c6aba5}
+var gravenTypePoint = wire.Type{Shape: 0xc2c6aba5, Make: wire.Values[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
-	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
+	return wire.BindInline(&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
 func gravenBitsPoint(x *Point) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -123,7 +125,9 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Point)
+		}
 		b.Bits(row, gravenBitsPoint(x))
 		out.F32(row, o[0], x.X)
 		e.Fail(wire.WideU(x.Tag, 16))
@@ -167,12 +171,12 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeDrawing = wire.Type{Shape: 0xa1b9caeb}
+var gravenTypeDrawing = wire.Type{Shape: 0xa1b9caeb, Make: wire.Values[Drawing]}
 var gravenMapDrawing_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Drawing) Γraven() *wire.Type {
-	return wire.Bind[Drawing](&gravenTypeDrawing, gravenPutDrawing, gravenPut1Drawing, gravenGet1Drawing)
+	return wire.Bind(&gravenTypeDrawing, gravenPutDrawing, gravenPut1Drawing, gravenGet1Drawing)
 }
 func gravenBitsDrawing(x *Drawing) (b uint64) {
 	b |= wire.Bit(x.Frame != nil) << 0
@@ -196,7 +200,9 @@ func gravenPutDrawing(e *wire.Encoder, tail uint, xs []*Drawing, root bool) uint
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Drawing)
+		}
 		b.Bits(row, gravenBitsDrawing(x))
 		if o[0] != 0 {
 			gravenPackBox(e, row+uint(o[0]), x.Frame)
@@ -221,11 +227,11 @@ func gravenPut1Drawing(e *wire.Encoder, tail uint, m proto.Message, root bool) u
 func gravenGetDrawing(d *wire.Decoder, b *wire.Rows, xs []*Drawing) {
 	s := (*[5]wire.Slot)(b.Slots)
 	t := gravenTypeDrawing.Of((*Drawing)(nil))
-	slab1 := wire.SlabOf[Box](d, &gravenTypeBox.Of((*Box)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeBox.Of((*Box)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Frame = gravenUnpackBox(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Frame = gravenUnpackBox(d, r.Unpack(&s[0]), wire.Take[*Box](d, slab1))
 		}
 		if r.Has(&s[1]) {
 			x.Points = wire.UnpackList(d, r, &s[1], &gravenTypePoint.Of((*Point)(nil)).Key, 6, gravenUnpackPoint)
@@ -246,15 +252,15 @@ func gravenGet1Drawing(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDrawing(d, b, []*Drawing{m.(*Drawing)})
 }
 func gravenOneDrawing(d *wire.Decoder, r wire.Row, s *wire.Slot) *Drawing {
-	t, b := gravenTypeDrawing.Open((*Drawing)(nil), d, r, s)
-	xs := [1]*Drawing{wire.New[Drawing](d, &t.Key)}
-	gravenGetDrawing(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Drawing](d, r, s, &gravenTypeDrawing, &b)
+	gravenGetDrawing(d, &b, []*Drawing{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDrawing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Drawing {
-	t, b := gravenTypeDrawing.Open((*Drawing)(nil), d, r, s)
-	xs := wire.Alloc[Drawing](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Drawing](d, r, s, &gravenTypeDrawing, &b)
 	gravenGetDrawing(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeOrder = wire.Type{Shape: 0xef203f60}
+var gravenTypeOrder = wire.Type{Shape: 0xef203f60, Make: wire.Values[Order]}
 
 // Γraven is for the runtime.
 func (*Order) Γraven() *wire.Type {
-	return wire.Bind[Order](&gravenTypeOrder, gravenPutOrder, gravenPut1Order, gravenGet1Order)
+	return wire.Bind(&gravenTypeOrder, gravenPutOrder, gravenPut1Order, gravenGet1Order)
 }
 func gravenBitsOrder(x *Order) (b uint64) {
 	b |= wire.Bit(x.Id != nil) << 0
@@ -42,7 +42,9 @@ func gravenPutOrder(e *wire.Encoder, tail uint, xs []*Order, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Order)
+		}
 		b.Bits(row, gravenBitsOrder(x))
 		out.U64(row, o[0], uint64(wire.Deref(x.Id)))
 		if v := x.Note; v != nil {
@@ -87,25 +89,25 @@ func gravenGet1Order(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOrder(d, b, []*Order{m.(*Order)})
 }
 func gravenOneOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) *Order {
-	t, b := gravenTypeOrder.Open((*Order)(nil), d, r, s)
-	xs := [1]*Order{wire.New[Order](d, &t.Key)}
-	gravenGetOrder(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Order](d, r, s, &gravenTypeOrder, &b)
+	gravenGetOrder(d, &b, []*Order{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Order {
-	t, b := gravenTypeOrder.Open((*Order)(nil), d, r, s)
-	xs := wire.Alloc[Order](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Order](d, r, s, &gravenTypeOrder, &b)
 	gravenGetOrder(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOrder_Line = wire.Type{Shape: 0xc586df4b}
+var gravenTypeOrder_Line = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Order_Line]}
 
 // Γraven is for the runtime.
 func (*Order_Line) Γraven() *wire.Type {
-	return wire.Bind[Order_Line](&gravenTypeOrder_Line, gravenPutOrder_Line, gravenPut1Order_Line, gravenGet1Order_Line)
+	return wire.Bind(&gravenTypeOrder_Line, gravenPutOrder_Line, gravenPut1Order_Line, gravenGet1Order_Line)
 }
 func gravenBitsOrder_Line(x *Order_Line) (b uint64) {
 	b |= wire.Bit(x.Price != nil) << 0
@@ -124,7 +126,9 @@ func gravenPutOrder_Line(e *wire.Encoder, tail uint, xs []*Order_Line, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Order_Line)
+		}
 		b.Bits(row, gravenBitsOrder_Line(x))
 		out.F32(row, o[0], wire.Deref(x.Price))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -152,15 +156,15 @@ func gravenGet1Order_Line(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOrder_Line(d, b, []*Order_Line{m.(*Order_Line)})
 }
 func gravenOneOrder_Line(d *wire.Decoder, r wire.Row, s *wire.Slot) *Order_Line {
-	t, b := gravenTypeOrder_Line.Open((*Order_Line)(nil), d, r, s)
-	xs := [1]*Order_Line{wire.New[Order_Line](d, &t.Key)}
-	gravenGetOrder_Line(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Order_Line](d, r, s, &gravenTypeOrder_Line, &b)
+	gravenGetOrder_Line(d, &b, []*Order_Line{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOrder_Line(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Order_Line {
-	t, b := gravenTypeOrder_Line.Open((*Order_Line)(nil), d, r, s)
-	xs := wire.Alloc[Order_Line](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Order_Line](d, r, s, &gravenTypeOrder_Line, &b)
 	gravenGetOrder_Line(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,14 +15,14 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeReading = wire.Type{Shape: 0xaf7a05a9}
+var gravenTypeReading = wire.Type{Shape: 0xaf7a05a9, Make: wire.Values[Reading]}
 var gravenMapReading_8 wire.MapInfo
-var gravenKeyReading_Host wire.Key
-var gravenKeyReading_Parent wire.Key
+var gravenKeyReading_Host = wire.Key{Make: wire.Values[Reading_Host]}
+var gravenKeyReading_Parent = wire.Key{Make: wire.Values[Reading_Parent]}
 
 // Γraven is for the runtime.
 func (*Reading) Γraven() *wire.Type {
-	return wire.Bind[Reading](&gravenTypeReading, gravenPutReading, gravenPut1Reading, gravenGet1Reading)
+	return wire.Bind(&gravenTypeReading, gravenPutReading, gravenPut1Reading, gravenGet1Reading)
 }
 func gravenBitsReading(x *Reading) (b uint64) {
 	b |= wire.Bit(x.Id != 0) << 0
@@ -57,7 +57,9 @@ func gravenPutReading(e *wire.Encoder, tail uint, xs []*Reading, root bool) uint
 	}
 	o, out, step, tail := (*[11]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Reading)
+		}
 		b.Bits(row, gravenBitsReading(x))
 		out.U64(row, o[0], uint64(x.Id))
 		tail = e.String(tail, x.Name)
@@ -113,12 +115,12 @@ func gravenGetReading(d *wire.Decoder, b *wire.Rows, xs []*Reading) {
 			x.ByName = wire.Map(d, r, &s[7], &gravenMapReading_8, t, 8, wire.GetString, wire.GetMessage[Reading])
 		}
 		if r.Has(&s[8]) {
-			v := wire.New[Reading_Host](d, &gravenKeyReading_Host)
+			v := wire.New[*Reading_Host](d, &gravenKeyReading_Host)
 			v.Host = d.String(r, &s[8])
 			x.Source = v
 		}
 		if r.Has(&s[9]) {
-			v := wire.New[Reading_Parent](d, &gravenKeyReading_Parent)
+			v := wire.New[*Reading_Parent](d, &gravenKeyReading_Parent)
 			v.Parent = gravenOneReading(d, r, &s[9])
 			x.Source = v
 		}
@@ -134,25 +136,25 @@ func gravenGet1Reading(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReading(d, b, []*Reading{m.(*Reading)})
 }
 func gravenOneReading(d *wire.Decoder, r wire.Row, s *wire.Slot) *Reading {
-	t, b := gravenTypeReading.Open((*Reading)(nil), d, r, s)
-	xs := [1]*Reading{wire.New[Reading](d, &t.Key)}
-	gravenGetReading(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Reading](d, r, s, &gravenTypeReading, &b)
+	gravenGetReading(d, &b, []*Reading{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListReading(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reading {
-	t, b := gravenTypeReading.Open((*Reading)(nil), d, r, s)
-	xs := wire.Alloc[Reading](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Reading](d, r, s, &gravenTypeReading, &b)
 	gravenGetReading(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNothing = wire.Type{Shape: 0xf16177d2}
+var gravenTypeNothing = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Nothing]}
 
 // Γraven is for the runtime.
 func (*Nothing) Γraven() *wire.Type {
-	return wire.Bind[Nothing](&gravenTypeNothing, gravenPutNothing, gravenPut1Nothing, gravenGet1Nothing)
+	return wire.Bind(&gravenTypeNothing, gravenPutNothing, gravenPut1Nothing, gravenGet1Nothing)
 }
 func gravenBitsNothing(x *Nothing) (b uint64) {
 	return b
@@ -170,7 +172,9 @@ func gravenPutNothing(e *wire.Encoder, tail uint, xs []*Nothing, root bool) uint
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Nothing)
+		}
 		b.Bits(row, gravenBitsNothing(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -192,15 +196,15 @@ func gravenGet1Nothing(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNothing(d, b, []*Nothing{m.(*Nothing)})
 }
 func gravenOneNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) *Nothing {
-	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
-	xs := [1]*Nothing{wire.New[Nothing](d, &t.Key)}
-	gravenGetNothing(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Nothing](d, r, s, &gravenTypeNothing, &b)
+	gravenGetNothing(d, &b, []*Nothing{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Nothing {
-	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
-	xs := wire.Alloc[Nothing](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Nothing](d, r, s, &gravenTypeNothing, &b)
 	gravenGetNothing(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeRecord = wire.Type{Shape: 0x987de6cb}
+var gravenTypeRecord = wire.Type{Shape: 0x987de6cb, Make: wire.Values[Record]}
 
 // Γraven is for the runtime.
 func (*Record) Γraven() *wire.Type {
-	return wire.Bind[Record](&gravenTypeRecord, gravenPutRecord, gravenPut1Record, gravenGet1Record)
+	return wire.Bind(&gravenTypeRecord, gravenPutRecord, gravenPut1Record, gravenGet1Record)
 }
 func gravenBitsRecord(x *Record) (b uint64) {
 	b |= wire.Bit(x.HasKey()) << 0
@@ -45,7 +45,9 @@ func gravenPutRecord(e *wire.Encoder, tail uint, xs []*Record, root bool) uint {
 	}
 	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Record)
+		}
 		b.Bits(row, gravenBitsRecord(x))
 		tail = e.Text(tail, x.GetKey())
 		out.End(row, o[0], tail-b.Tail)
@@ -119,25 +121,25 @@ func gravenGet1Record(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord(d, b, []*Record{m.(*Record)})
 }
 func gravenOneRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record {
-	t, b := gravenTypeRecord.Open((*Record)(nil), d, r, s)
-	xs := [1]*Record{wire.New[Record](d, &t.Key)}
-	gravenGetRecord(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Record](d, r, s, &gravenTypeRecord, &b)
+	gravenGetRecord(d, &b, []*Record{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record {
-	t, b := gravenTypeRecord.Open((*Record)(nil), d, r, s)
-	xs := wire.Alloc[Record](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Record](d, r, s, &gravenTypeRecord, &b)
 	gravenGetRecord(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01}
+var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01, Make: wire.Values[Record_Detail]}
 
 // Γraven is for the runtime.
 func (*Record_Detail) Γraven() *wire.Type {
-	return wire.Bind[Record_Detail](&gravenTypeRecord_Detail, gravenPutRecord_Detail, gravenPut1Record_Detail, gravenGet1Record_Detail)
+	return wire.Bind(&gravenTypeRecord_Detail, gravenPutRecord_Detail, gravenPut1Record_Detail, gravenGet1Record_Detail)
 }
 func gravenBitsRecord_Detail(x *Record_Detail) (b uint64) {
 	b |= wire.Bit(x.HasText()) << 0
@@ -156,7 +158,9 @@ func gravenPutRecord_Detail(e *wire.Encoder, tail uint, xs []*Record_Detail, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Record_Detail)
+		}
 		b.Bits(row, gravenBitsRecord_Detail(x))
 		tail = e.Text(tail, x.GetText())
 		out.End(row, o[0], tail-b.Tail)
@@ -185,25 +189,25 @@ func gravenGet1Record_Detail(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord_Detail(d, b, []*Record_Detail{m.(*Record_Detail)})
 }
 func gravenOneRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Detail {
-	t, b := gravenTypeRecord_Detail.Open((*Record_Detail)(nil), d, r, s)
-	xs := [1]*Record_Detail{wire.New[Record_Detail](d, &t.Key)}
-	gravenGetRecord_Detail(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Record_Detail](d, r, s, &gravenTypeRecord_Detail, &b)
+	gravenGetRecord_Detail(d, &b, []*Record_Detail{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Detail {
-	t, b := gravenTypeRecord_Detail.Open((*Record_Detail)(nil), d, r, s)
-	xs := wire.Alloc[Record_Detail](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Record_Detail](d, r, s, &gravenTypeRecord_Detail, &b)
 	gravenGetRecord_Detail(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b}
+var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Record_Item]}
 
 // Γraven is for the runtime.
 func (*Record_Item) Γraven() *wire.Type {
-	return wire.Bind[Record_Item](&gravenTypeRecord_Item, gravenPutRecord_Item, gravenPut1Record_Item, gravenGet1Record_Item)
+	return wire.Bind(&gravenTypeRecord_Item, gravenPutRecord_Item, gravenPut1Record_Item, gravenGet1Record_Item)
 }
 func gravenBitsRecord_Item(x *Record_Item) (b uint64) {
 	b |= wire.Bit(x.HasN()) << 0
@@ -222,7 +226,9 @@ func gravenPutRecord_Item(e *wire.Encoder, tail uint, xs []*Record_Item, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Record_Item)
+		}
 		b.Bits(row, gravenBitsRecord_Item(x))
 		out.U32(row, o[0], uint32(x.GetN()))
 		tail = b.Residue(e, row, tail, wire.HasUnknown(x), x)
@@ -250,15 +256,15 @@ func gravenGet1Record_Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecord_Item(d, b, []*Record_Item{m.(*Record_Item)})
 }
 func gravenOneRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) *Record_Item {
-	t, b := gravenTypeRecord_Item.Open((*Record_Item)(nil), d, r, s)
-	xs := [1]*Record_Item{wire.New[Record_Item](d, &t.Key)}
-	gravenGetRecord_Item(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Record_Item](d, r, s, &gravenTypeRecord_Item, &b)
+	gravenGetRecord_Item(d, &b, []*Record_Item{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRecord_Item(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record_Item {
-	t, b := gravenTypeRecord_Item.Open((*Record_Item)(nil), d, r, s)
-	xs := wire.Alloc[Record_Item](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Record_Item](d, r, s, &gravenTypeRecord_Item, &b)
 	gravenGetRecord_Item(d, &b, xs)
 	d.Close()
 	return xs

@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40}
+var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Nothing]}
 
 // Γraven is for the runtime.
 func (*Nothing) Γraven() *wire.Type {
-	return wire.Bind[Nothing](&gravenTypeNothing, gravenPutNothing, gravenPut1Nothing, gravenGet1Nothing)
+	return wire.Bind(&gravenTypeNothing, gravenPutNothing, gravenPut1Nothing, gravenGet1Nothing)
 }
 func gravenBitsNothing(x *Nothing) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -40,7 +40,9 @@ func gravenPutNothing(e *wire.Encoder, tail uint, xs []*Nothing, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Nothing)
+		}
 		b.Bits(row, gravenBitsNothing(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -69,25 +71,25 @@ func gravenGet1Nothing(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNothing(d, b, []*Nothing{m.(*Nothing)})
 }
 func gravenOneNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) *Nothing {
-	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
-	xs := [1]*Nothing{wire.New[Nothing](d, &t.Key)}
-	gravenGetNothing(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Nothing](d, r, s, &gravenTypeNothing, &b)
+	gravenGetNothing(d, &b, []*Nothing{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Nothing {
-	t, b := gravenTypeNothing.Open((*Nothing)(nil), d, r, s)
-	xs := wire.Alloc[Nothing](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Nothing](d, r, s, &gravenTypeNothing, &b)
 	gravenGetNothing(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAdded = wire.Type{Shape: 0x21e730c4}
+var gravenTypeAdded = wire.Type{Shape: 0x21e730c4, Make: wire.Values[Added]}
 
 // Γraven is for the runtime.
 func (*Added) Γraven() *wire.Type {
-	return wire.Bind[Added](&gravenTypeAdded, gravenPutAdded, gravenPut1Added, gravenGet1Added)
+	return wire.Bind(&gravenTypeAdded, gravenPutAdded, gravenPut1Added, gravenGet1Added)
 }
 func gravenBitsAdded(x *Added) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -111,7 +113,9 @@ func gravenPutAdded(e *wire.Encoder, tail uint, xs []*Added, root bool) uint {
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Added)
+		}
 		b.Bits(row, gravenBitsAdded(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -146,26 +150,26 @@ func gravenGet1Added(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAdded(d, b, []*Added{m.(*Added)})
 }
 func gravenOneAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *Added {
-	t, b := gravenTypeAdded.Open((*Added)(nil), d, r, s)
-	xs := [1]*Added{wire.New[Added](d, &t.Key)}
-	gravenGetAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Added](d, r, s, &gravenTypeAdded, &b)
+	gravenGetAdded(d, &b, []*Added{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Added {
-	t, b := gravenTypeAdded.Open((*Added)(nil), d, r, s)
-	xs := wire.Alloc[Added](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Added](d, r, s, &gravenTypeAdded, &b)
 	gravenGetAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da}
+var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da, Make: wire.Values[AddedLarge]}
 var gravenMapAddedLarge_2 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*AddedLarge) Γraven() *wire.Type {
-	return wire.Bind[AddedLarge](&gravenTypeAddedLarge, gravenPutAddedLarge, gravenPut1AddedLarge, gravenGet1AddedLarge)
+	return wire.Bind(&gravenTypeAddedLarge, gravenPutAddedLarge, gravenPut1AddedLarge, gravenGet1AddedLarge)
 }
 func gravenBitsAddedLarge(x *AddedLarge) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -193,7 +197,9 @@ func gravenPutAddedLarge(e *wire.Encoder, tail uint, xs []*AddedLarge, root bool
 	}
 	o, out, step, tail := (*[9]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AddedLarge)
+		}
 		b.Bits(row, gravenBitsAddedLarge(x))
 		tail = wire.Strings(e, tail, x.A, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -230,7 +236,7 @@ func gravenPut1AddedLarge(e *wire.Encoder, tail uint, m proto.Message, root bool
 func gravenGetAddedLarge(d *wire.Decoder, b *wire.Rows, xs []*AddedLarge) {
 	s := (*[9]wire.Slot)(b.Slots)
 	t := gravenTypeAddedLarge.Of((*AddedLarge)(nil))
-	slab403 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab403 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
@@ -253,7 +259,7 @@ func gravenGetAddedLarge(d *wire.Decoder, b *wire.Rows, xs []*AddedLarge) {
 			x.G = d.Bytes(r, &s[6])
 		}
 		if r.Has(&s[7]) {
-			x.H = gravenUnpackPoint(d, r.Unpack(&s[7]), slab403.New(d))
+			x.H = gravenUnpackPoint(d, r.Unpack(&s[7]), wire.Take[*Point](d, slab403))
 		}
 		if r.Has(&s[8]) {
 			x.I = wire.UnpackList(d, r, &s[8], &gravenTypePoint.Of((*Point)(nil)).Key, 8, gravenUnpackPoint)
@@ -267,25 +273,25 @@ func gravenGet1AddedLarge(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAddedLarge(d, b, []*AddedLarge{m.(*AddedLarge)})
 }
 func gravenOneAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) *AddedLarge {
-	t, b := gravenTypeAddedLarge.Open((*AddedLarge)(nil), d, r, s)
-	xs := [1]*AddedLarge{wire.New[AddedLarge](d, &t.Key)}
-	gravenGetAddedLarge(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AddedLarge](d, r, s, &gravenTypeAddedLarge, &b)
+	gravenGetAddedLarge(d, &b, []*AddedLarge{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AddedLarge {
-	t, b := gravenTypeAddedLarge.Open((*AddedLarge)(nil), d, r, s)
-	xs := wire.Alloc[AddedLarge](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AddedLarge](d, r, s, &gravenTypeAddedLarge, &b)
 	gravenGetAddedLarge(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0}
+var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0, Make: wire.Values[Deleted]}
 
 // Γraven is for the runtime.
 func (*Deleted) Γraven() *wire.Type {
-	return wire.Bind[Deleted](&gravenTypeDeleted, gravenPutDeleted, gravenPut1Deleted, gravenGet1Deleted)
+	return wire.Bind(&gravenTypeDeleted, gravenPutDeleted, gravenPut1Deleted, gravenGet1Deleted)
 }
 func gravenBitsDeleted(x *Deleted) (b uint64) {
 	b |= wire.Bit(x.B != 0) << 0
@@ -304,7 +310,9 @@ func gravenPutDeleted(e *wire.Encoder, tail uint, xs []*Deleted, root bool) uint
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Deleted)
+		}
 		b.Bits(row, gravenBitsDeleted(x))
 		out.U64(row, o[0], uint64(x.B))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -330,25 +338,25 @@ func gravenGet1Deleted(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDeleted(d, b, []*Deleted{m.(*Deleted)})
 }
 func gravenOneDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) *Deleted {
-	t, b := gravenTypeDeleted.Open((*Deleted)(nil), d, r, s)
-	xs := [1]*Deleted{wire.New[Deleted](d, &t.Key)}
-	gravenGetDeleted(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Deleted](d, r, s, &gravenTypeDeleted, &b)
+	gravenGetDeleted(d, &b, []*Deleted{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Deleted {
-	t, b := gravenTypeDeleted.Open((*Deleted)(nil), d, r, s)
-	xs := wire.Alloc[Deleted](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Deleted](d, r, s, &gravenTypeDeleted, &b)
 	gravenGetDeleted(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b}
+var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b, Make: wire.Values[Renamed]}
 
 // Γraven is for the runtime.
 func (*Renamed) Γraven() *wire.Type {
-	return wire.Bind[Renamed](&gravenTypeRenamed, gravenPutRenamed, gravenPut1Renamed, gravenGet1Renamed)
+	return wire.Bind(&gravenTypeRenamed, gravenPutRenamed, gravenPut1Renamed, gravenGet1Renamed)
 }
 func gravenBitsRenamed(x *Renamed) (b uint64) {
 	b |= wire.Bit(len(x.Z) != 0) << 0
@@ -368,7 +376,9 @@ func gravenPutRenamed(e *wire.Encoder, tail uint, xs []*Renamed, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Renamed)
+		}
 		b.Bits(row, gravenBitsRenamed(x))
 		tail = e.String(tail, x.Z)
 		out.End(row, o[0], tail-b.Tail)
@@ -397,25 +407,25 @@ func gravenGet1Renamed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRenamed(d, b, []*Renamed{m.(*Renamed)})
 }
 func gravenOneRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) *Renamed {
-	t, b := gravenTypeRenamed.Open((*Renamed)(nil), d, r, s)
-	xs := [1]*Renamed{wire.New[Renamed](d, &t.Key)}
-	gravenGetRenamed(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Renamed](d, r, s, &gravenTypeRenamed, &b)
+	gravenGetRenamed(d, &b, []*Renamed{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Renamed {
-	t, b := gravenTypeRenamed.Open((*Renamed)(nil), d, r, s)
-	xs := wire.Alloc[Renamed](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Renamed](d, r, s, &gravenTypeRenamed, &b)
 	gravenGetRenamed(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c}
+var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c, Make: wire.Values[DeepAdded]}
 
 // Γraven is for the runtime.
 func (*DeepAdded) Γraven() *wire.Type {
-	return wire.Bind[DeepAdded](&gravenTypeDeepAdded, gravenPutDeepAdded, gravenPut1DeepAdded, gravenGet1DeepAdded)
+	return wire.Bind(&gravenTypeDeepAdded, gravenPutDeepAdded, gravenPut1DeepAdded, gravenGet1DeepAdded)
 }
 func gravenBitsDeepAdded(x *DeepAdded) (b uint64) {
 	b |= wire.Bit(x.Down != nil) << 0
@@ -437,7 +447,9 @@ func gravenPutDeepAdded(e *wire.Encoder, tail uint, xs []*DeepAdded, root bool) 
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(DeepAdded)
+		}
 		b.Bits(row, gravenBitsDeepAdded(x))
 		if v := x.Down; v != nil {
 			tail = gravenPutDeepAdded(e, tail, []*DeepAdded{v}, false)
@@ -479,28 +491,28 @@ func gravenGet1DeepAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDeepAdded(d, b, []*DeepAdded{m.(*DeepAdded)})
 }
 func gravenOneDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *DeepAdded {
-	t, b := gravenTypeDeepAdded.Open((*DeepAdded)(nil), d, r, s)
-	xs := [1]*DeepAdded{wire.New[DeepAdded](d, &t.Key)}
-	gravenGetDeepAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*DeepAdded](d, r, s, &gravenTypeDeepAdded, &b)
+	gravenGetDeepAdded(d, &b, []*DeepAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DeepAdded {
-	t, b := gravenTypeDeepAdded.Open((*DeepAdded)(nil), d, r, s)
-	xs := wire.Alloc[DeepAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*DeepAdded](d, r, s, &gravenTypeDeepAdded, &b)
 	gravenGetDeepAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba}
-var gravenKeyMemberAdded_A wire.Key
-var gravenKeyMemberAdded_B wire.Key
-var gravenKeyMemberAdded_C wire.Key
+var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba, Make: wire.Values[MemberAdded]}
+var gravenKeyMemberAdded_A = wire.Key{Make: wire.Values[MemberAdded_A]}
+var gravenKeyMemberAdded_B = wire.Key{Make: wire.Values[MemberAdded_B]}
+var gravenKeyMemberAdded_C = wire.Key{Make: wire.Values[MemberAdded_C]}
 
 // Γraven is for the runtime.
 func (*MemberAdded) Γraven() *wire.Type {
-	return wire.Bind[MemberAdded](&gravenTypeMemberAdded, gravenPutMemberAdded, gravenPut1MemberAdded, gravenGet1MemberAdded)
+	return wire.Bind(&gravenTypeMemberAdded, gravenPutMemberAdded, gravenPut1MemberAdded, gravenGet1MemberAdded)
 }
 func gravenBitsMemberAdded(x *MemberAdded) (b uint64) {
 	switch v := x.X.(type) {
@@ -526,7 +538,9 @@ func gravenPutMemberAdded(e *wire.Encoder, tail uint, xs []*MemberAdded, root bo
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MemberAdded)
+		}
 		b.Bits(row, gravenBitsMemberAdded(x))
 		if v, _ := x.X.(*MemberAdded_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -553,17 +567,17 @@ func gravenGetMemberAdded(d *wire.Decoder, b *wire.Rows, xs []*MemberAdded) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[MemberAdded_A](d, &gravenKeyMemberAdded_A)
+			v := wire.New[*MemberAdded_A](d, &gravenKeyMemberAdded_A)
 			v.A = d.String(r, &s[0])
 			x.X = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[MemberAdded_B](d, &gravenKeyMemberAdded_B)
+			v := wire.New[*MemberAdded_B](d, &gravenKeyMemberAdded_B)
 			v.B = int32(r.U32(&s[1]))
 			x.X = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[MemberAdded_C](d, &gravenKeyMemberAdded_C)
+			v := wire.New[*MemberAdded_C](d, &gravenKeyMemberAdded_C)
 			v.C = gravenOneLeaf(d, r, &s[2])
 			x.X = v
 		}
@@ -576,25 +590,25 @@ func gravenGet1MemberAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMemberAdded(d, b, []*MemberAdded{m.(*MemberAdded)})
 }
 func gravenOneMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *MemberAdded {
-	t, b := gravenTypeMemberAdded.Open((*MemberAdded)(nil), d, r, s)
-	xs := [1]*MemberAdded{wire.New[MemberAdded](d, &t.Key)}
-	gravenGetMemberAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MemberAdded](d, r, s, &gravenTypeMemberAdded, &b)
+	gravenGetMemberAdded(d, &b, []*MemberAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MemberAdded {
-	t, b := gravenTypeMemberAdded.Open((*MemberAdded)(nil), d, r, s)
-	xs := wire.Alloc[MemberAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MemberAdded](d, r, s, &gravenTypeMemberAdded, &b)
 	gravenGetMemberAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Widened]}
 
 // Γraven is for the runtime.
 func (*Widened) Γraven() *wire.Type {
-	return wire.Bind[Widened](&gravenTypeWidened, gravenPutWidened, gravenPut1Widened, gravenGet1Widened)
+	return wire.Bind(&gravenTypeWidened, gravenPutWidened, gravenPut1Widened, gravenGet1Widened)
 }
 func gravenBitsWidened(x *Widened) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -613,7 +627,9 @@ func gravenPutWidened(e *wire.Encoder, tail uint, xs []*Widened, root bool) uint
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Widened)
+		}
 		b.Bits(row, gravenBitsWidened(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -639,25 +655,25 @@ func gravenGet1Widened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWidened(d, b, []*Widened{m.(*Widened)})
 }
 func gravenOneWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *Widened {
-	t, b := gravenTypeWidened.Open((*Widened)(nil), d, r, s)
-	xs := [1]*Widened{wire.New[Widened](d, &t.Key)}
-	gravenGetWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Widened](d, r, s, &gravenTypeWidened, &b)
+	gravenGetWidened(d, &b, []*Widened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Widened {
-	t, b := gravenTypeWidened.Open((*Widened)(nil), d, r, s)
-	xs := wire.Alloc[Widened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Widened](d, r, s, &gravenTypeWidened, &b)
 	gravenGetWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[WidenedUnsigned]}
 
 // Γraven is for the runtime.
 func (*WidenedUnsigned) Γraven() *wire.Type {
-	return wire.Bind[WidenedUnsigned](&gravenTypeWidenedUnsigned, gravenPutWidenedUnsigned, gravenPut1WidenedUnsigned, gravenGet1WidenedUnsigned)
+	return wire.Bind(&gravenTypeWidenedUnsigned, gravenPutWidenedUnsigned, gravenPut1WidenedUnsigned, gravenGet1WidenedUnsigned)
 }
 func gravenBitsWidenedUnsigned(x *WidenedUnsigned) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -676,7 +692,9 @@ func gravenPutWidenedUnsigned(e *wire.Encoder, tail uint, xs []*WidenedUnsigned,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(WidenedUnsigned)
+		}
 		b.Bits(row, gravenBitsWidenedUnsigned(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -702,25 +720,25 @@ func gravenGet1WidenedUnsigned(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWidenedUnsigned(d, b, []*WidenedUnsigned{m.(*WidenedUnsigned)})
 }
 func gravenOneWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) *WidenedUnsigned {
-	t, b := gravenTypeWidenedUnsigned.Open((*WidenedUnsigned)(nil), d, r, s)
-	xs := [1]*WidenedUnsigned{wire.New[WidenedUnsigned](d, &t.Key)}
-	gravenGetWidenedUnsigned(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*WidenedUnsigned](d, r, s, &gravenTypeWidenedUnsigned, &b)
+	gravenGetWidenedUnsigned(d, &b, []*WidenedUnsigned{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) []*WidenedUnsigned {
-	t, b := gravenTypeWidenedUnsigned.Open((*WidenedUnsigned)(nil), d, r, s)
-	xs := wire.Alloc[WidenedUnsigned](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*WidenedUnsigned](d, r, s, &gravenTypeWidenedUnsigned, &b)
 	gravenGetWidenedUnsigned(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b}
+var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Narrowed]}
 
 // Γraven is for the runtime.
 func (*Narrowed) Γraven() *wire.Type {
-	return wire.Bind[Narrowed](&gravenTypeNarrowed, gravenPutNarrowed, gravenPut1Narrowed, gravenGet1Narrowed)
+	return wire.Bind(&gravenTypeNarrowed, gravenPutNarrowed, gravenPut1Narrowed, gravenGet1Narrowed)
 }
 func gravenBitsNarrowed(x *Narrowed) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -739,7 +757,9 @@ func gravenPutNarrowed(e *wire.Encoder, tail uint, xs []*Narrowed, root bool) ui
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Narrowed)
+		}
 		b.Bits(row, gravenBitsNarrowed(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -765,25 +785,25 @@ func gravenGet1Narrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowed(d, b, []*Narrowed{m.(*Narrowed)})
 }
 func gravenOneNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrowed {
-	t, b := gravenTypeNarrowed.Open((*Narrowed)(nil), d, r, s)
-	xs := [1]*Narrowed{wire.New[Narrowed](d, &t.Key)}
-	gravenGetNarrowed(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Narrowed](d, r, s, &gravenTypeNarrowed, &b)
+	gravenGetNarrowed(d, &b, []*Narrowed{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrowed {
-	t, b := gravenTypeNarrowed.Open((*Narrowed)(nil), d, r, s)
-	xs := wire.Alloc[Narrowed](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Narrowed](d, r, s, &gravenTypeNarrowed, &b)
 	gravenGetNarrowed(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b}
+var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ZigzagToPlain]}
 
 // Γraven is for the runtime.
 func (*ZigzagToPlain) Γraven() *wire.Type {
-	return wire.Bind[ZigzagToPlain](&gravenTypeZigzagToPlain, gravenPutZigzagToPlain, gravenPut1ZigzagToPlain, gravenGet1ZigzagToPlain)
+	return wire.Bind(&gravenTypeZigzagToPlain, gravenPutZigzagToPlain, gravenPut1ZigzagToPlain, gravenGet1ZigzagToPlain)
 }
 func gravenBitsZigzagToPlain(x *ZigzagToPlain) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -802,7 +822,9 @@ func gravenPutZigzagToPlain(e *wire.Encoder, tail uint, xs []*ZigzagToPlain, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ZigzagToPlain)
+		}
 		b.Bits(row, gravenBitsZigzagToPlain(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -828,25 +850,25 @@ func gravenGet1ZigzagToPlain(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetZigzagToPlain(d, b, []*ZigzagToPlain{m.(*ZigzagToPlain)})
 }
 func gravenOneZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) *ZigzagToPlain {
-	t, b := gravenTypeZigzagToPlain.Open((*ZigzagToPlain)(nil), d, r, s)
-	xs := [1]*ZigzagToPlain{wire.New[ZigzagToPlain](d, &t.Key)}
-	gravenGetZigzagToPlain(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ZigzagToPlain](d, r, s, &gravenTypeZigzagToPlain, &b)
+	gravenGetZigzagToPlain(d, &b, []*ZigzagToPlain{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ZigzagToPlain {
-	t, b := gravenTypeZigzagToPlain.Open((*ZigzagToPlain)(nil), d, r, s)
-	xs := wire.Alloc[ZigzagToPlain](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ZigzagToPlain](d, r, s, &gravenTypeZigzagToPlain, &b)
 	gravenGetZigzagToPlain(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[VarintToFixed]}
 
 // Γraven is for the runtime.
 func (*VarintToFixed) Γraven() *wire.Type {
-	return wire.Bind[VarintToFixed](&gravenTypeVarintToFixed, gravenPutVarintToFixed, gravenPut1VarintToFixed, gravenGet1VarintToFixed)
+	return wire.Bind(&gravenTypeVarintToFixed, gravenPutVarintToFixed, gravenPut1VarintToFixed, gravenGet1VarintToFixed)
 }
 func gravenBitsVarintToFixed(x *VarintToFixed) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -865,7 +887,9 @@ func gravenPutVarintToFixed(e *wire.Encoder, tail uint, xs []*VarintToFixed, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(VarintToFixed)
+		}
 		b.Bits(row, gravenBitsVarintToFixed(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -891,25 +915,25 @@ func gravenGet1VarintToFixed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVarintToFixed(d, b, []*VarintToFixed{m.(*VarintToFixed)})
 }
 func gravenOneVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) *VarintToFixed {
-	t, b := gravenTypeVarintToFixed.Open((*VarintToFixed)(nil), d, r, s)
-	xs := [1]*VarintToFixed{wire.New[VarintToFixed](d, &t.Key)}
-	gravenGetVarintToFixed(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*VarintToFixed](d, r, s, &gravenTypeVarintToFixed, &b)
+	gravenGetVarintToFixed(d, &b, []*VarintToFixed{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*VarintToFixed {
-	t, b := gravenTypeVarintToFixed.Open((*VarintToFixed)(nil), d, r, s)
-	xs := wire.Alloc[VarintToFixed](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*VarintToFixed](d, r, s, &gravenTypeVarintToFixed, &b)
 	gravenGetVarintToFixed(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b}
+var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b, Make: wire.Values[SignFlipped]}
 
 // Γraven is for the runtime.
 func (*SignFlipped) Γraven() *wire.Type {
-	return wire.Bind[SignFlipped](&gravenTypeSignFlipped, gravenPutSignFlipped, gravenPut1SignFlipped, gravenGet1SignFlipped)
+	return wire.Bind(&gravenTypeSignFlipped, gravenPutSignFlipped, gravenPut1SignFlipped, gravenGet1SignFlipped)
 }
 func gravenBitsSignFlipped(x *SignFlipped) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -928,7 +952,9 @@ func gravenPutSignFlipped(e *wire.Encoder, tail uint, xs []*SignFlipped, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(SignFlipped)
+		}
 		b.Bits(row, gravenBitsSignFlipped(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -954,25 +980,25 @@ func gravenGet1SignFlipped(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSignFlipped(d, b, []*SignFlipped{m.(*SignFlipped)})
 }
 func gravenOneSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) *SignFlipped {
-	t, b := gravenTypeSignFlipped.Open((*SignFlipped)(nil), d, r, s)
-	xs := [1]*SignFlipped{wire.New[SignFlipped](d, &t.Key)}
-	gravenGetSignFlipped(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*SignFlipped](d, r, s, &gravenTypeSignFlipped, &b)
+	gravenGetSignFlipped(d, &b, []*SignFlipped{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignFlipped {
-	t, b := gravenTypeSignFlipped.Open((*SignFlipped)(nil), d, r, s)
-	xs := wire.Alloc[SignFlipped](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*SignFlipped](d, r, s, &gravenTypeSignFlipped, &b)
 	gravenGetSignFlipped(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[SignWidened]}
 
 // Γraven is for the runtime.
 func (*SignWidened) Γraven() *wire.Type {
-	return wire.Bind[SignWidened](&gravenTypeSignWidened, gravenPutSignWidened, gravenPut1SignWidened, gravenGet1SignWidened)
+	return wire.Bind(&gravenTypeSignWidened, gravenPutSignWidened, gravenPut1SignWidened, gravenGet1SignWidened)
 }
 func gravenBitsSignWidened(x *SignWidened) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -991,7 +1017,9 @@ func gravenPutSignWidened(e *wire.Encoder, tail uint, xs []*SignWidened, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(SignWidened)
+		}
 		b.Bits(row, gravenBitsSignWidened(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1017,25 +1045,25 @@ func gravenGet1SignWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSignWidened(d, b, []*SignWidened{m.(*SignWidened)})
 }
 func gravenOneSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *SignWidened {
-	t, b := gravenTypeSignWidened.Open((*SignWidened)(nil), d, r, s)
-	xs := [1]*SignWidened{wire.New[SignWidened](d, &t.Key)}
-	gravenGetSignWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*SignWidened](d, r, s, &gravenTypeSignWidened, &b)
+	gravenGetSignWidened(d, &b, []*SignWidened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignWidened {
-	t, b := gravenTypeSignWidened.Open((*SignWidened)(nil), d, r, s)
-	xs := wire.Alloc[SignWidened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*SignWidened](d, r, s, &gravenTypeSignWidened, &b)
 	gravenGetSignWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[BoolToNumber]}
 
 // Γraven is for the runtime.
 func (*BoolToNumber) Γraven() *wire.Type {
-	return wire.Bind[BoolToNumber](&gravenTypeBoolToNumber, gravenPutBoolToNumber, gravenPut1BoolToNumber, gravenGet1BoolToNumber)
+	return wire.Bind(&gravenTypeBoolToNumber, gravenPutBoolToNumber, gravenPut1BoolToNumber, gravenGet1BoolToNumber)
 }
 func gravenBitsBoolToNumber(x *BoolToNumber) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1054,7 +1082,9 @@ func gravenPutBoolToNumber(e *wire.Encoder, tail uint, xs []*BoolToNumber, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(BoolToNumber)
+		}
 		b.Bits(row, gravenBitsBoolToNumber(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1080,25 +1110,25 @@ func gravenGet1BoolToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBoolToNumber(d, b, []*BoolToNumber{m.(*BoolToNumber)})
 }
 func gravenOneBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *BoolToNumber {
-	t, b := gravenTypeBoolToNumber.Open((*BoolToNumber)(nil), d, r, s)
-	xs := [1]*BoolToNumber{wire.New[BoolToNumber](d, &t.Key)}
-	gravenGetBoolToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*BoolToNumber](d, r, s, &gravenTypeBoolToNumber, &b)
+	gravenGetBoolToNumber(d, &b, []*BoolToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BoolToNumber {
-	t, b := gravenTypeBoolToNumber.Open((*BoolToNumber)(nil), d, r, s)
-	xs := wire.Alloc[BoolToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*BoolToNumber](d, r, s, &gravenTypeBoolToNumber, &b)
 	gravenGetBoolToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5}
+var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[NumberToBool]}
 
 // Γraven is for the runtime.
 func (*NumberToBool) Γraven() *wire.Type {
-	return wire.Bind[NumberToBool](&gravenTypeNumberToBool, gravenPutNumberToBool, gravenPut1NumberToBool, gravenGet1NumberToBool)
+	return wire.Bind(&gravenTypeNumberToBool, gravenPutNumberToBool, gravenPut1NumberToBool, gravenGet1NumberToBool)
 }
 func gravenBitsNumberToBool(x *NumberToBool) (b uint64) {
 	b |= wire.Bit(x.A) << 0
@@ -1118,7 +1148,9 @@ func gravenPutNumberToBool(e *wire.Encoder, tail uint, xs []*NumberToBool, root 
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NumberToBool)
+		}
 		b.Bits(row, gravenBitsNumberToBool(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -1143,25 +1175,25 @@ func gravenGet1NumberToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToBool(d, b, []*NumberToBool{m.(*NumberToBool)})
 }
 func gravenOneNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToBool {
-	t, b := gravenTypeNumberToBool.Open((*NumberToBool)(nil), d, r, s)
-	xs := [1]*NumberToBool{wire.New[NumberToBool](d, &t.Key)}
-	gravenGetNumberToBool(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NumberToBool](d, r, s, &gravenTypeNumberToBool, &b)
+	gravenGetNumberToBool(d, &b, []*NumberToBool{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToBool {
-	t, b := gravenTypeNumberToBool.Open((*NumberToBool)(nil), d, r, s)
-	xs := wire.Alloc[NumberToBool](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NumberToBool](d, r, s, &gravenTypeNumberToBool, &b)
 	gravenGetNumberToBool(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b}
+var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumToNumber]}
 
 // Γraven is for the runtime.
 func (*EnumToNumber) Γraven() *wire.Type {
-	return wire.Bind[EnumToNumber](&gravenTypeEnumToNumber, gravenPutEnumToNumber, gravenPut1EnumToNumber, gravenGet1EnumToNumber)
+	return wire.Bind(&gravenTypeEnumToNumber, gravenPutEnumToNumber, gravenPut1EnumToNumber, gravenGet1EnumToNumber)
 }
 func gravenBitsEnumToNumber(x *EnumToNumber) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1180,7 +1212,9 @@ func gravenPutEnumToNumber(e *wire.Encoder, tail uint, xs []*EnumToNumber, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EnumToNumber)
+		}
 		b.Bits(row, gravenBitsEnumToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1206,25 +1240,25 @@ func gravenGet1EnumToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumToNumber(d, b, []*EnumToNumber{m.(*EnumToNumber)})
 }
 func gravenOneEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumToNumber {
-	t, b := gravenTypeEnumToNumber.Open((*EnumToNumber)(nil), d, r, s)
-	xs := [1]*EnumToNumber{wire.New[EnumToNumber](d, &t.Key)}
-	gravenGetEnumToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EnumToNumber](d, r, s, &gravenTypeEnumToNumber, &b)
+	gravenGetEnumToNumber(d, &b, []*EnumToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToNumber {
-	t, b := gravenTypeEnumToNumber.Open((*EnumToNumber)(nil), d, r, s)
-	xs := wire.Alloc[EnumToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EnumToNumber](d, r, s, &gravenTypeEnumToNumber, &b)
 	gravenGetEnumToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[EnumToWide]}
 
 // Γraven is for the runtime.
 func (*EnumToWide) Γraven() *wire.Type {
-	return wire.Bind[EnumToWide](&gravenTypeEnumToWide, gravenPutEnumToWide, gravenPut1EnumToWide, gravenGet1EnumToWide)
+	return wire.Bind(&gravenTypeEnumToWide, gravenPutEnumToWide, gravenPut1EnumToWide, gravenGet1EnumToWide)
 }
 func gravenBitsEnumToWide(x *EnumToWide) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1243,7 +1277,9 @@ func gravenPutEnumToWide(e *wire.Encoder, tail uint, xs []*EnumToWide, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EnumToWide)
+		}
 		b.Bits(row, gravenBitsEnumToWide(x))
 		out.U64(row, o[0], uint64(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1269,25 +1305,25 @@ func gravenGet1EnumToWide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumToWide(d, b, []*EnumToWide{m.(*EnumToWide)})
 }
 func gravenOneEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumToWide {
-	t, b := gravenTypeEnumToWide.Open((*EnumToWide)(nil), d, r, s)
-	xs := [1]*EnumToWide{wire.New[EnumToWide](d, &t.Key)}
-	gravenGetEnumToWide(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EnumToWide](d, r, s, &gravenTypeEnumToWide, &b)
+	gravenGetEnumToWide(d, &b, []*EnumToWide{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToWide {
-	t, b := gravenTypeEnumToWide.Open((*EnumToWide)(nil), d, r, s)
-	xs := wire.Alloc[EnumToWide](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EnumToWide](d, r, s, &gravenTypeEnumToWide, &b)
 	gravenGetEnumToWide(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b}
+var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumChanged]}
 
 // Γraven is for the runtime.
 func (*EnumChanged) Γraven() *wire.Type {
-	return wire.Bind[EnumChanged](&gravenTypeEnumChanged, gravenPutEnumChanged, gravenPut1EnumChanged, gravenGet1EnumChanged)
+	return wire.Bind(&gravenTypeEnumChanged, gravenPutEnumChanged, gravenPut1EnumChanged, gravenGet1EnumChanged)
 }
 func gravenBitsEnumChanged(x *EnumChanged) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1306,7 +1342,9 @@ func gravenPutEnumChanged(e *wire.Encoder, tail uint, xs []*EnumChanged, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EnumChanged)
+		}
 		b.Bits(row, gravenBitsEnumChanged(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1332,25 +1370,25 @@ func gravenGet1EnumChanged(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEnumChanged(d, b, []*EnumChanged{m.(*EnumChanged)})
 }
 func gravenOneEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) *EnumChanged {
-	t, b := gravenTypeEnumChanged.Open((*EnumChanged)(nil), d, r, s)
-	xs := [1]*EnumChanged{wire.New[EnumChanged](d, &t.Key)}
-	gravenGetEnumChanged(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EnumChanged](d, r, s, &gravenTypeEnumChanged, &b)
+	gravenGetEnumChanged(d, &b, []*EnumChanged{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumChanged {
-	t, b := gravenTypeEnumChanged.Open((*EnumChanged)(nil), d, r, s)
-	xs := wire.Alloc[EnumChanged](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EnumChanged](d, r, s, &gravenTypeEnumChanged, &b)
 	gravenGetEnumChanged(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4}
+var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NarrowAdded]}
 
 // Γraven is for the runtime.
 func (*NarrowAdded) Γraven() *wire.Type {
-	return wire.Bind[NarrowAdded](&gravenTypeNarrowAdded, gravenPutNarrowAdded, gravenPut1NarrowAdded, gravenGet1NarrowAdded)
+	return wire.Bind(&gravenTypeNarrowAdded, gravenPutNarrowAdded, gravenPut1NarrowAdded, gravenGet1NarrowAdded)
 }
 func gravenBitsNarrowAdded(x *NarrowAdded) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1369,7 +1407,9 @@ func gravenPutNarrowAdded(e *wire.Encoder, tail uint, xs []*NarrowAdded, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NarrowAdded)
+		}
 		b.Bits(row, gravenBitsNarrowAdded(x))
 		e.Fail(wire.WideS(x.A, 16))
 		out.U16(row, o[0], uint16(x.A))
@@ -1396,25 +1436,25 @@ func gravenGet1NarrowAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowAdded(d, b, []*NarrowAdded{m.(*NarrowAdded)})
 }
 func gravenOneNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowAdded {
-	t, b := gravenTypeNarrowAdded.Open((*NarrowAdded)(nil), d, r, s)
-	xs := [1]*NarrowAdded{wire.New[NarrowAdded](d, &t.Key)}
-	gravenGetNarrowAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NarrowAdded](d, r, s, &gravenTypeNarrowAdded, &b)
+	gravenGetNarrowAdded(d, &b, []*NarrowAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowAdded {
-	t, b := gravenTypeNarrowAdded.Open((*NarrowAdded)(nil), d, r, s)
-	xs := wire.Alloc[NarrowAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NarrowAdded](d, r, s, &gravenTypeNarrowAdded, &b)
 	gravenGetNarrowAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b}
+var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowRemoved]}
 
 // Γraven is for the runtime.
 func (*NarrowRemoved) Γraven() *wire.Type {
-	return wire.Bind[NarrowRemoved](&gravenTypeNarrowRemoved, gravenPutNarrowRemoved, gravenPut1NarrowRemoved, gravenGet1NarrowRemoved)
+	return wire.Bind(&gravenTypeNarrowRemoved, gravenPutNarrowRemoved, gravenPut1NarrowRemoved, gravenGet1NarrowRemoved)
 }
 func gravenBitsNarrowRemoved(x *NarrowRemoved) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1433,7 +1473,9 @@ func gravenPutNarrowRemoved(e *wire.Encoder, tail uint, xs []*NarrowRemoved, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NarrowRemoved)
+		}
 		b.Bits(row, gravenBitsNarrowRemoved(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1459,25 +1501,25 @@ func gravenGet1NarrowRemoved(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowRemoved(d, b, []*NarrowRemoved{m.(*NarrowRemoved)})
 }
 func gravenOneNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowRemoved {
-	t, b := gravenTypeNarrowRemoved.Open((*NarrowRemoved)(nil), d, r, s)
-	xs := [1]*NarrowRemoved{wire.New[NarrowRemoved](d, &t.Key)}
-	gravenGetNarrowRemoved(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NarrowRemoved](d, r, s, &gravenTypeNarrowRemoved, &b)
+	gravenGetNarrowRemoved(d, &b, []*NarrowRemoved{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowRemoved {
-	t, b := gravenTypeNarrowRemoved.Open((*NarrowRemoved)(nil), d, r, s)
-	xs := wire.Alloc[NarrowRemoved](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NarrowRemoved](d, r, s, &gravenTypeNarrowRemoved, &b)
 	gravenGetNarrowRemoved(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b}
+var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowWidened]}
 
 // Γraven is for the runtime.
 func (*NarrowWidened) Γraven() *wire.Type {
-	return wire.Bind[NarrowWidened](&gravenTypeNarrowWidened, gravenPutNarrowWidened, gravenPut1NarrowWidened, gravenGet1NarrowWidened)
+	return wire.Bind(&gravenTypeNarrowWidened, gravenPutNarrowWidened, gravenPut1NarrowWidened, gravenGet1NarrowWidened)
 }
 func gravenBitsNarrowWidened(x *NarrowWidened) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1496,7 +1538,9 @@ func gravenPutNarrowWidened(e *wire.Encoder, tail uint, xs []*NarrowWidened, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NarrowWidened)
+		}
 		b.Bits(row, gravenBitsNarrowWidened(x))
 		e.Fail(wire.WideS(x.A, 32))
 		out.U32(row, o[0], uint32(x.A))
@@ -1523,25 +1567,25 @@ func gravenGet1NarrowWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowWidened(d, b, []*NarrowWidened{m.(*NarrowWidened)})
 }
 func gravenOneNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowWidened {
-	t, b := gravenTypeNarrowWidened.Open((*NarrowWidened)(nil), d, r, s)
-	xs := [1]*NarrowWidened{wire.New[NarrowWidened](d, &t.Key)}
-	gravenGetNarrowWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NarrowWidened](d, r, s, &gravenTypeNarrowWidened, &b)
+	gravenGetNarrowWidened(d, &b, []*NarrowWidened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowWidened {
-	t, b := gravenTypeNarrowWidened.Open((*NarrowWidened)(nil), d, r, s)
-	xs := wire.Alloc[NarrowWidened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NarrowWidened](d, r, s, &gravenTypeNarrowWidened, &b)
 	gravenGetNarrowWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c}
+var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c, Make: wire.Values[NarrowSign]}
 
 // Γraven is for the runtime.
 func (*NarrowSign) Γraven() *wire.Type {
-	return wire.Bind[NarrowSign](&gravenTypeNarrowSign, gravenPutNarrowSign, gravenPut1NarrowSign, gravenGet1NarrowSign)
+	return wire.Bind(&gravenTypeNarrowSign, gravenPutNarrowSign, gravenPut1NarrowSign, gravenGet1NarrowSign)
 }
 func gravenBitsNarrowSign(x *NarrowSign) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1560,7 +1604,9 @@ func gravenPutNarrowSign(e *wire.Encoder, tail uint, xs []*NarrowSign, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NarrowSign)
+		}
 		b.Bits(row, gravenBitsNarrowSign(x))
 		e.Fail(wire.WideS(x.A, 8))
 		out.U8(row, o[0], uint8(x.A))
@@ -1587,25 +1633,25 @@ func gravenGet1NarrowSign(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrowSign(d, b, []*NarrowSign{m.(*NarrowSign)})
 }
 func gravenOneNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) *NarrowSign {
-	t, b := gravenTypeNarrowSign.Open((*NarrowSign)(nil), d, r, s)
-	xs := [1]*NarrowSign{wire.New[NarrowSign](d, &t.Key)}
-	gravenGetNarrowSign(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NarrowSign](d, r, s, &gravenTypeNarrowSign, &b)
+	gravenGetNarrowSign(d, &b, []*NarrowSign{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowSign {
-	t, b := gravenTypeNarrowSign.Open((*NarrowSign)(nil), d, r, s)
-	xs := wire.Alloc[NarrowSign](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NarrowSign](d, r, s, &gravenTypeNarrowSign, &b)
 	gravenGetNarrowSign(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2}
+var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[ListWidened]}
 
 // Γraven is for the runtime.
 func (*ListWidened) Γraven() *wire.Type {
-	return wire.Bind[ListWidened](&gravenTypeListWidened, gravenPutListWidened, gravenPut1ListWidened, gravenGet1ListWidened)
+	return wire.Bind(&gravenTypeListWidened, gravenPutListWidened, gravenPut1ListWidened, gravenGet1ListWidened)
 }
 func gravenBitsListWidened(x *ListWidened) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -1624,7 +1670,9 @@ func gravenPutListWidened(e *wire.Encoder, tail uint, xs []*ListWidened, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListWidened)
+		}
 		b.Bits(row, gravenBitsListWidened(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -1653,25 +1701,25 @@ func gravenGet1ListWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListWidened(d, b, []*ListWidened{m.(*ListWidened)})
 }
 func gravenOneListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListWidened {
-	t, b := gravenTypeListWidened.Open((*ListWidened)(nil), d, r, s)
-	xs := [1]*ListWidened{wire.New[ListWidened](d, &t.Key)}
-	gravenGetListWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListWidened](d, r, s, &gravenTypeListWidened, &b)
+	gravenGetListWidened(d, &b, []*ListWidened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListWidened {
-	t, b := gravenTypeListWidened.Open((*ListWidened)(nil), d, r, s)
-	xs := wire.Alloc[ListWidened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListWidened](d, r, s, &gravenTypeListWidened, &b)
 	gravenGetListWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412}
+var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNarrowed]}
 
 // Γraven is for the runtime.
 func (*ListNarrowed) Γraven() *wire.Type {
-	return wire.Bind[ListNarrowed](&gravenTypeListNarrowed, gravenPutListNarrowed, gravenPut1ListNarrowed, gravenGet1ListNarrowed)
+	return wire.Bind(&gravenTypeListNarrowed, gravenPutListNarrowed, gravenPut1ListNarrowed, gravenGet1ListNarrowed)
 }
 func gravenBitsListNarrowed(x *ListNarrowed) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -1690,7 +1738,9 @@ func gravenPutListNarrowed(e *wire.Encoder, tail uint, xs []*ListNarrowed, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListNarrowed)
+		}
 		b.Bits(row, gravenBitsListNarrowed(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -1719,25 +1769,25 @@ func gravenGet1ListNarrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNarrowed(d, b, []*ListNarrowed{m.(*ListNarrowed)})
 }
 func gravenOneListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNarrowed {
-	t, b := gravenTypeListNarrowed.Open((*ListNarrowed)(nil), d, r, s)
-	xs := [1]*ListNarrowed{wire.New[ListNarrowed](d, &t.Key)}
-	gravenGetListNarrowed(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListNarrowed](d, r, s, &gravenTypeListNarrowed, &b)
+	gravenGetListNarrowed(d, &b, []*ListNarrowed{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNarrowed {
-	t, b := gravenTypeListNarrowed.Open((*ListNarrowed)(nil), d, r, s)
-	xs := wire.Alloc[ListNarrowed](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListNarrowed](d, r, s, &gravenTypeListNarrowed, &b)
 	gravenGetListNarrowed(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e}
+var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListNumberToBool]}
 
 // Γraven is for the runtime.
 func (*ListNumberToBool) Γraven() *wire.Type {
-	return wire.Bind[ListNumberToBool](&gravenTypeListNumberToBool, gravenPutListNumberToBool, gravenPut1ListNumberToBool, gravenGet1ListNumberToBool)
+	return wire.Bind(&gravenTypeListNumberToBool, gravenPutListNumberToBool, gravenPut1ListNumberToBool, gravenGet1ListNumberToBool)
 }
 func gravenBitsListNumberToBool(x *ListNumberToBool) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -1756,7 +1806,9 @@ func gravenPutListNumberToBool(e *wire.Encoder, tail uint, xs []*ListNumberToBoo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListNumberToBool)
+		}
 		b.Bits(row, gravenBitsListNumberToBool(x))
 		tail = wire.Bools(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -1785,25 +1837,25 @@ func gravenGet1ListNumberToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) 
 	gravenGetListNumberToBool(d, b, []*ListNumberToBool{m.(*ListNumberToBool)})
 }
 func gravenOneListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNumberToBool {
-	t, b := gravenTypeListNumberToBool.Open((*ListNumberToBool)(nil), d, r, s)
-	xs := [1]*ListNumberToBool{wire.New[ListNumberToBool](d, &t.Key)}
-	gravenGetListNumberToBool(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListNumberToBool](d, r, s, &gravenTypeListNumberToBool, &b)
+	gravenGetListNumberToBool(d, &b, []*ListNumberToBool{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNumberToBool {
-	t, b := gravenTypeListNumberToBool.Open((*ListNumberToBool)(nil), d, r, s)
-	xs := wire.Alloc[ListNumberToBool](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListNumberToBool](d, r, s, &gravenTypeListNumberToBool, &b)
 	gravenGetListNumberToBool(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e}
+var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListByteToBool]}
 
 // Γraven is for the runtime.
 func (*ListByteToBool) Γraven() *wire.Type {
-	return wire.Bind[ListByteToBool](&gravenTypeListByteToBool, gravenPutListByteToBool, gravenPut1ListByteToBool, gravenGet1ListByteToBool)
+	return wire.Bind(&gravenTypeListByteToBool, gravenPutListByteToBool, gravenPut1ListByteToBool, gravenGet1ListByteToBool)
 }
 func gravenBitsListByteToBool(x *ListByteToBool) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -1822,7 +1874,9 @@ func gravenPutListByteToBool(e *wire.Encoder, tail uint, xs []*ListByteToBool, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListByteToBool)
+		}
 		b.Bits(row, gravenBitsListByteToBool(x))
 		tail = wire.Bools(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -1851,25 +1905,25 @@ func gravenGet1ListByteToBool(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListByteToBool(d, b, []*ListByteToBool{m.(*ListByteToBool)})
 }
 func gravenOneListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListByteToBool {
-	t, b := gravenTypeListByteToBool.Open((*ListByteToBool)(nil), d, r, s)
-	xs := [1]*ListByteToBool{wire.New[ListByteToBool](d, &t.Key)}
-	gravenGetListByteToBool(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListByteToBool](d, r, s, &gravenTypeListByteToBool, &b)
+	gravenGetListByteToBool(d, &b, []*ListByteToBool{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListByteToBool {
-	t, b := gravenTypeListByteToBool.Open((*ListByteToBool)(nil), d, r, s)
-	xs := wire.Alloc[ListByteToBool](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListByteToBool](d, r, s, &gravenTypeListByteToBool, &b)
 	gravenGetListByteToBool(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa}
+var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa, Make: wire.Values[ListNarrowAdded]}
 
 // Γraven is for the runtime.
 func (*ListNarrowAdded) Γraven() *wire.Type {
-	return wire.Bind[ListNarrowAdded](&gravenTypeListNarrowAdded, gravenPutListNarrowAdded, gravenPut1ListNarrowAdded, gravenGet1ListNarrowAdded)
+	return wire.Bind(&gravenTypeListNarrowAdded, gravenPutListNarrowAdded, gravenPut1ListNarrowAdded, gravenGet1ListNarrowAdded)
 }
 func gravenBitsListNarrowAdded(x *ListNarrowAdded) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -1888,7 +1942,9 @@ func gravenPutListNarrowAdded(e *wire.Encoder, tail uint, xs []*ListNarrowAdded,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListNarrowAdded)
+		}
 		b.Bits(row, gravenBitsListNarrowAdded(x))
 		tail = wire.Narrow(e, tail, x.A, 16)
 		out.End(row, o[0], tail-b.Tail)
@@ -1917,25 +1973,25 @@ func gravenGet1ListNarrowAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListNarrowAdded(d, b, []*ListNarrowAdded{m.(*ListNarrowAdded)})
 }
 func gravenOneListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNarrowAdded {
-	t, b := gravenTypeListNarrowAdded.Open((*ListNarrowAdded)(nil), d, r, s)
-	xs := [1]*ListNarrowAdded{wire.New[ListNarrowAdded](d, &t.Key)}
-	gravenGetListNarrowAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListNarrowAdded](d, r, s, &gravenTypeListNarrowAdded, &b)
+	gravenGetListNarrowAdded(d, &b, []*ListNarrowAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNarrowAdded {
-	t, b := gravenTypeListNarrowAdded.Open((*ListNarrowAdded)(nil), d, r, s)
-	xs := wire.Alloc[ListNarrowAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListNarrowAdded](d, r, s, &gravenTypeListNarrowAdded, &b)
 	gravenGetListNarrowAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b}
+var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[FloatToNumber]}
 
 // Γraven is for the runtime.
 func (*FloatToNumber) Γraven() *wire.Type {
-	return wire.Bind[FloatToNumber](&gravenTypeFloatToNumber, gravenPutFloatToNumber, gravenPut1FloatToNumber, gravenGet1FloatToNumber)
+	return wire.Bind(&gravenTypeFloatToNumber, gravenPutFloatToNumber, gravenPut1FloatToNumber, gravenGet1FloatToNumber)
 }
 func gravenBitsFloatToNumber(x *FloatToNumber) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1954,7 +2010,9 @@ func gravenPutFloatToNumber(e *wire.Encoder, tail uint, xs []*FloatToNumber, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(FloatToNumber)
+		}
 		b.Bits(row, gravenBitsFloatToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1980,25 +2038,25 @@ func gravenGet1FloatToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFloatToNumber(d, b, []*FloatToNumber{m.(*FloatToNumber)})
 }
 func gravenOneFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *FloatToNumber {
-	t, b := gravenTypeFloatToNumber.Open((*FloatToNumber)(nil), d, r, s)
-	xs := [1]*FloatToNumber{wire.New[FloatToNumber](d, &t.Key)}
-	gravenGetFloatToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*FloatToNumber](d, r, s, &gravenTypeFloatToNumber, &b)
+	gravenGetFloatToNumber(d, &b, []*FloatToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FloatToNumber {
-	t, b := gravenTypeFloatToNumber.Open((*FloatToNumber)(nil), d, r, s)
-	xs := wire.Alloc[FloatToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*FloatToNumber](d, r, s, &gravenTypeFloatToNumber, &b)
 	gravenGetFloatToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[FloatToDouble]}
 
 // Γraven is for the runtime.
 func (*FloatToDouble) Γraven() *wire.Type {
-	return wire.Bind[FloatToDouble](&gravenTypeFloatToDouble, gravenPutFloatToDouble, gravenPut1FloatToDouble, gravenGet1FloatToDouble)
+	return wire.Bind(&gravenTypeFloatToDouble, gravenPutFloatToDouble, gravenPut1FloatToDouble, gravenGet1FloatToDouble)
 }
 func gravenBitsFloatToDouble(x *FloatToDouble) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.A) != 0) << 0
@@ -2017,7 +2075,9 @@ func gravenPutFloatToDouble(e *wire.Encoder, tail uint, xs []*FloatToDouble, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(FloatToDouble)
+		}
 		b.Bits(row, gravenBitsFloatToDouble(x))
 		out.F64(row, o[0], x.A)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -2043,25 +2103,25 @@ func gravenGet1FloatToDouble(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFloatToDouble(d, b, []*FloatToDouble{m.(*FloatToDouble)})
 }
 func gravenOneFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) *FloatToDouble {
-	t, b := gravenTypeFloatToDouble.Open((*FloatToDouble)(nil), d, r, s)
-	xs := [1]*FloatToDouble{wire.New[FloatToDouble](d, &t.Key)}
-	gravenGetFloatToDouble(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*FloatToDouble](d, r, s, &gravenTypeFloatToDouble, &b)
+	gravenGetFloatToDouble(d, &b, []*FloatToDouble{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FloatToDouble {
-	t, b := gravenTypeFloatToDouble.Open((*FloatToDouble)(nil), d, r, s)
-	xs := wire.Alloc[FloatToDouble](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*FloatToDouble](d, r, s, &gravenTypeFloatToDouble, &b)
 	gravenGetFloatToDouble(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b}
+var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[DoubleToNumber]}
 
 // Γraven is for the runtime.
 func (*DoubleToNumber) Γraven() *wire.Type {
-	return wire.Bind[DoubleToNumber](&gravenTypeDoubleToNumber, gravenPutDoubleToNumber, gravenPut1DoubleToNumber, gravenGet1DoubleToNumber)
+	return wire.Bind(&gravenTypeDoubleToNumber, gravenPutDoubleToNumber, gravenPut1DoubleToNumber, gravenGet1DoubleToNumber)
 }
 func gravenBitsDoubleToNumber(x *DoubleToNumber) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -2080,7 +2140,9 @@ func gravenPutDoubleToNumber(e *wire.Encoder, tail uint, xs []*DoubleToNumber, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(DoubleToNumber)
+		}
 		b.Bits(row, gravenBitsDoubleToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -2106,25 +2168,25 @@ func gravenGet1DoubleToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetDoubleToNumber(d, b, []*DoubleToNumber{m.(*DoubleToNumber)})
 }
 func gravenOneDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *DoubleToNumber {
-	t, b := gravenTypeDoubleToNumber.Open((*DoubleToNumber)(nil), d, r, s)
-	xs := [1]*DoubleToNumber{wire.New[DoubleToNumber](d, &t.Key)}
-	gravenGetDoubleToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*DoubleToNumber](d, r, s, &gravenTypeDoubleToNumber, &b)
+	gravenGetDoubleToNumber(d, &b, []*DoubleToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DoubleToNumber {
-	t, b := gravenTypeDoubleToNumber.Open((*DoubleToNumber)(nil), d, r, s)
-	xs := wire.Alloc[DoubleToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*DoubleToNumber](d, r, s, &gravenTypeDoubleToNumber, &b)
 	gravenGetDoubleToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412}
+var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListFloatToNumber]}
 
 // Γraven is for the runtime.
 func (*ListFloatToNumber) Γraven() *wire.Type {
-	return wire.Bind[ListFloatToNumber](&gravenTypeListFloatToNumber, gravenPutListFloatToNumber, gravenPut1ListFloatToNumber, gravenGet1ListFloatToNumber)
+	return wire.Bind(&gravenTypeListFloatToNumber, gravenPutListFloatToNumber, gravenPut1ListFloatToNumber, gravenGet1ListFloatToNumber)
 }
 func gravenBitsListFloatToNumber(x *ListFloatToNumber) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2143,7 +2205,9 @@ func gravenPutListFloatToNumber(e *wire.Encoder, tail uint, xs []*ListFloatToNum
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListFloatToNumber)
+		}
 		b.Bits(row, gravenBitsListFloatToNumber(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2172,25 +2236,25 @@ func gravenGet1ListFloatToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetListFloatToNumber(d, b, []*ListFloatToNumber{m.(*ListFloatToNumber)})
 }
 func gravenOneListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListFloatToNumber {
-	t, b := gravenTypeListFloatToNumber.Open((*ListFloatToNumber)(nil), d, r, s)
-	xs := [1]*ListFloatToNumber{wire.New[ListFloatToNumber](d, &t.Key)}
-	gravenGetListFloatToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListFloatToNumber](d, r, s, &gravenTypeListFloatToNumber, &b)
+	gravenGetListFloatToNumber(d, &b, []*ListFloatToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListFloatToNumber {
-	t, b := gravenTypeListFloatToNumber.Open((*ListFloatToNumber)(nil), d, r, s)
-	xs := wire.Alloc[ListFloatToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListFloatToNumber](d, r, s, &gravenTypeListFloatToNumber, &b)
 	gravenGetListFloatToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79}
+var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79, Make: wire.Values[StringToBytes]}
 
 // Γraven is for the runtime.
 func (*StringToBytes) Γraven() *wire.Type {
-	return wire.Bind[StringToBytes](&gravenTypeStringToBytes, gravenPutStringToBytes, gravenPut1StringToBytes, gravenGet1StringToBytes)
+	return wire.Bind(&gravenTypeStringToBytes, gravenPutStringToBytes, gravenPut1StringToBytes, gravenGet1StringToBytes)
 }
 func gravenBitsStringToBytes(x *StringToBytes) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2209,7 +2273,9 @@ func gravenPutStringToBytes(e *wire.Encoder, tail uint, xs []*StringToBytes, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(StringToBytes)
+		}
 		b.Bits(row, gravenBitsStringToBytes(x))
 		tail = e.Bytes(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2238,25 +2304,25 @@ func gravenGet1StringToBytes(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToBytes(d, b, []*StringToBytes{m.(*StringToBytes)})
 }
 func gravenOneStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToBytes {
-	t, b := gravenTypeStringToBytes.Open((*StringToBytes)(nil), d, r, s)
-	xs := [1]*StringToBytes{wire.New[StringToBytes](d, &t.Key)}
-	gravenGetStringToBytes(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*StringToBytes](d, r, s, &gravenTypeStringToBytes, &b)
+	gravenGetStringToBytes(d, &b, []*StringToBytes{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToBytes {
-	t, b := gravenTypeStringToBytes.Open((*StringToBytes)(nil), d, r, s)
-	xs := wire.Alloc[StringToBytes](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*StringToBytes](d, r, s, &gravenTypeStringToBytes, &b)
 	gravenGetStringToBytes(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d}
+var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d, Make: wire.Values[ListStringToBytes]}
 
 // Γraven is for the runtime.
 func (*ListStringToBytes) Γraven() *wire.Type {
-	return wire.Bind[ListStringToBytes](&gravenTypeListStringToBytes, gravenPutListStringToBytes, gravenPut1ListStringToBytes, gravenGet1ListStringToBytes)
+	return wire.Bind(&gravenTypeListStringToBytes, gravenPutListStringToBytes, gravenPut1ListStringToBytes, gravenGet1ListStringToBytes)
 }
 func gravenBitsListStringToBytes(x *ListStringToBytes) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2275,7 +2341,9 @@ func gravenPutListStringToBytes(e *wire.Encoder, tail uint, xs []*ListStringToBy
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListStringToBytes)
+		}
 		b.Bits(row, gravenBitsListStringToBytes(x))
 		tail = wire.BytesList(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2304,25 +2372,25 @@ func gravenGet1ListStringToBytes(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetListStringToBytes(d, b, []*ListStringToBytes{m.(*ListStringToBytes)})
 }
 func gravenOneListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListStringToBytes {
-	t, b := gravenTypeListStringToBytes.Open((*ListStringToBytes)(nil), d, r, s)
-	xs := [1]*ListStringToBytes{wire.New[ListStringToBytes](d, &t.Key)}
-	gravenGetListStringToBytes(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListStringToBytes](d, r, s, &gravenTypeListStringToBytes, &b)
+	gravenGetListStringToBytes(d, &b, []*ListStringToBytes{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListStringToBytes {
-	t, b := gravenTypeListStringToBytes.Open((*ListStringToBytes)(nil), d, r, s)
-	xs := wire.Alloc[ListStringToBytes](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListStringToBytes](d, r, s, &gravenTypeListStringToBytes, &b)
 	gravenGetListStringToBytes(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b}
+var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[StringToNumber]}
 
 // Γraven is for the runtime.
 func (*StringToNumber) Γraven() *wire.Type {
-	return wire.Bind[StringToNumber](&gravenTypeStringToNumber, gravenPutStringToNumber, gravenPut1StringToNumber, gravenGet1StringToNumber)
+	return wire.Bind(&gravenTypeStringToNumber, gravenPutStringToNumber, gravenPut1StringToNumber, gravenGet1StringToNumber)
 }
 func gravenBitsStringToNumber(x *StringToNumber) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -2341,7 +2409,9 @@ func gravenPutStringToNumber(e *wire.Encoder, tail uint, xs []*StringToNumber, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(StringToNumber)
+		}
 		b.Bits(row, gravenBitsStringToNumber(x))
 		out.U32(row, o[0], uint32(x.A))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -2367,25 +2437,25 @@ func gravenGet1StringToNumber(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToNumber(d, b, []*StringToNumber{m.(*StringToNumber)})
 }
 func gravenOneStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToNumber {
-	t, b := gravenTypeStringToNumber.Open((*StringToNumber)(nil), d, r, s)
-	xs := [1]*StringToNumber{wire.New[StringToNumber](d, &t.Key)}
-	gravenGetStringToNumber(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*StringToNumber](d, r, s, &gravenTypeStringToNumber, &b)
+	gravenGetStringToNumber(d, &b, []*StringToNumber{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToNumber {
-	t, b := gravenTypeStringToNumber.Open((*StringToNumber)(nil), d, r, s)
-	xs := wire.Alloc[StringToNumber](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*StringToNumber](d, r, s, &gravenTypeStringToNumber, &b)
 	gravenGetStringToNumber(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d}
+var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d, Make: wire.Values[StringToList]}
 
 // Γraven is for the runtime.
 func (*StringToList) Γraven() *wire.Type {
-	return wire.Bind[StringToList](&gravenTypeStringToList, gravenPutStringToList, gravenPut1StringToList, gravenGet1StringToList)
+	return wire.Bind(&gravenTypeStringToList, gravenPutStringToList, gravenPut1StringToList, gravenGet1StringToList)
 }
 func gravenBitsStringToList(x *StringToList) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2404,7 +2474,9 @@ func gravenPutStringToList(e *wire.Encoder, tail uint, xs []*StringToList, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(StringToList)
+		}
 		b.Bits(row, gravenBitsStringToList(x))
 		tail = wire.Strings(e, tail, x.A, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -2433,25 +2505,25 @@ func gravenGet1StringToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStringToList(d, b, []*StringToList{m.(*StringToList)})
 }
 func gravenOneStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *StringToList {
-	t, b := gravenTypeStringToList.Open((*StringToList)(nil), d, r, s)
-	xs := [1]*StringToList{wire.New[StringToList](d, &t.Key)}
-	gravenGetStringToList(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*StringToList](d, r, s, &gravenTypeStringToList, &b)
+	gravenGetStringToList(d, &b, []*StringToList{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StringToList {
-	t, b := gravenTypeStringToList.Open((*StringToList)(nil), d, r, s)
-	xs := wire.Alloc[StringToList](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*StringToList](d, r, s, &gravenTypeStringToList, &b)
 	gravenGetStringToList(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412}
+var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412, Make: wire.Values[NumberToList]}
 
 // Γraven is for the runtime.
 func (*NumberToList) Γraven() *wire.Type {
-	return wire.Bind[NumberToList](&gravenTypeNumberToList, gravenPutNumberToList, gravenPut1NumberToList, gravenGet1NumberToList)
+	return wire.Bind(&gravenTypeNumberToList, gravenPutNumberToList, gravenPut1NumberToList, gravenGet1NumberToList)
 }
 func gravenBitsNumberToList(x *NumberToList) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2470,7 +2542,9 @@ func gravenPutNumberToList(e *wire.Encoder, tail uint, xs []*NumberToList, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NumberToList)
+		}
 		b.Bits(row, gravenBitsNumberToList(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2499,25 +2573,25 @@ func gravenGet1NumberToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToList(d, b, []*NumberToList{m.(*NumberToList)})
 }
 func gravenOneNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToList {
-	t, b := gravenTypeNumberToList.Open((*NumberToList)(nil), d, r, s)
-	xs := [1]*NumberToList{wire.New[NumberToList](d, &t.Key)}
-	gravenGetNumberToList(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NumberToList](d, r, s, &gravenTypeNumberToList, &b)
+	gravenGetNumberToList(d, &b, []*NumberToList{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToList {
-	t, b := gravenTypeNumberToList.Open((*NumberToList)(nil), d, r, s)
-	xs := wire.Alloc[NumberToList](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NumberToList](d, r, s, &gravenTypeNumberToList, &b)
 	gravenGetNumberToList(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2}
+var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[BytesListToNumbers]}
 
 // Γraven is for the runtime.
 func (*BytesListToNumbers) Γraven() *wire.Type {
-	return wire.Bind[BytesListToNumbers](&gravenTypeBytesListToNumbers, gravenPutBytesListToNumbers, gravenPut1BytesListToNumbers, gravenGet1BytesListToNumbers)
+	return wire.Bind(&gravenTypeBytesListToNumbers, gravenPutBytesListToNumbers, gravenPut1BytesListToNumbers, gravenGet1BytesListToNumbers)
 }
 func gravenBitsBytesListToNumbers(x *BytesListToNumbers) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2536,7 +2610,9 @@ func gravenPutBytesListToNumbers(e *wire.Encoder, tail uint, xs []*BytesListToNu
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(BytesListToNumbers)
+		}
 		b.Bits(row, gravenBitsBytesListToNumbers(x))
 		tail = wire.Numbers(e, tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2565,25 +2641,25 @@ func gravenGet1BytesListToNumbers(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetBytesListToNumbers(d, b, []*BytesListToNumbers{m.(*BytesListToNumbers)})
 }
 func gravenOneBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) *BytesListToNumbers {
-	t, b := gravenTypeBytesListToNumbers.Open((*BytesListToNumbers)(nil), d, r, s)
-	xs := [1]*BytesListToNumbers{wire.New[BytesListToNumbers](d, &t.Key)}
-	gravenGetBytesListToNumbers(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*BytesListToNumbers](d, r, s, &gravenTypeBytesListToNumbers, &b)
+	gravenGetBytesListToNumbers(d, &b, []*BytesListToNumbers{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BytesListToNumbers {
-	t, b := gravenTypeBytesListToNumbers.Open((*BytesListToNumbers)(nil), d, r, s)
-	xs := wire.Alloc[BytesListToNumbers](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*BytesListToNumbers](d, r, s, &gravenTypeBytesListToNumbers, &b)
 	gravenGetBytesListToNumbers(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79}
+var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79, Make: wire.Values[MessageToString]}
 
 // Γraven is for the runtime.
 func (*MessageToString) Γraven() *wire.Type {
-	return wire.Bind[MessageToString](&gravenTypeMessageToString, gravenPutMessageToString, gravenPut1MessageToString, gravenGet1MessageToString)
+	return wire.Bind(&gravenTypeMessageToString, gravenPutMessageToString, gravenPut1MessageToString, gravenGet1MessageToString)
 }
 func gravenBitsMessageToString(x *MessageToString) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2602,7 +2678,9 @@ func gravenPutMessageToString(e *wire.Encoder, tail uint, xs []*MessageToString,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MessageToString)
+		}
 		b.Bits(row, gravenBitsMessageToString(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -2629,25 +2707,25 @@ func gravenGet1MessageToString(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToString(d, b, []*MessageToString{m.(*MessageToString)})
 }
 func gravenOneMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToString {
-	t, b := gravenTypeMessageToString.Open((*MessageToString)(nil), d, r, s)
-	xs := [1]*MessageToString{wire.New[MessageToString](d, &t.Key)}
-	gravenGetMessageToString(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MessageToString](d, r, s, &gravenTypeMessageToString, &b)
+	gravenGetMessageToString(d, &b, []*MessageToString{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToString {
-	t, b := gravenTypeMessageToString.Open((*MessageToString)(nil), d, r, s)
-	xs := wire.Alloc[MessageToString](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MessageToString](d, r, s, &gravenTypeMessageToString, &b)
 	gravenGetMessageToString(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToGroup]}
 
 // Γraven is for the runtime.
 func (*MessageToGroup) Γraven() *wire.Type {
-	return wire.Bind[MessageToGroup](&gravenTypeMessageToGroup, gravenPutMessageToGroup, gravenPut1MessageToGroup, gravenGet1MessageToGroup)
+	return wire.Bind(&gravenTypeMessageToGroup, gravenPutMessageToGroup, gravenPut1MessageToGroup, gravenGet1MessageToGroup)
 }
 func gravenBitsMessageToGroup(x *MessageToGroup) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -2666,7 +2744,9 @@ func gravenPutMessageToGroup(e *wire.Encoder, tail uint, xs []*MessageToGroup, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MessageToGroup)
+		}
 		b.Bits(row, gravenBitsMessageToGroup(x))
 		if v := x.A; v != nil {
 			tail = gravenPutLeaf(e, tail, []*Leaf{v}, false)
@@ -2697,25 +2777,25 @@ func gravenGet1MessageToGroup(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToGroup(d, b, []*MessageToGroup{m.(*MessageToGroup)})
 }
 func gravenOneMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToGroup {
-	t, b := gravenTypeMessageToGroup.Open((*MessageToGroup)(nil), d, r, s)
-	xs := [1]*MessageToGroup{wire.New[MessageToGroup](d, &t.Key)}
-	gravenGetMessageToGroup(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MessageToGroup](d, r, s, &gravenTypeMessageToGroup, &b)
+	gravenGetMessageToGroup(d, &b, []*MessageToGroup{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToGroup {
-	t, b := gravenTypeMessageToGroup.Open((*MessageToGroup)(nil), d, r, s)
-	xs := wire.Alloc[MessageToGroup](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MessageToGroup](d, r, s, &gravenTypeMessageToGroup, &b)
 	gravenGetMessageToGroup(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageChanged]}
 
 // Γraven is for the runtime.
 func (*MessageChanged) Γraven() *wire.Type {
-	return wire.Bind[MessageChanged](&gravenTypeMessageChanged, gravenPutMessageChanged, gravenPut1MessageChanged, gravenGet1MessageChanged)
+	return wire.Bind(&gravenTypeMessageChanged, gravenPutMessageChanged, gravenPut1MessageChanged, gravenGet1MessageChanged)
 }
 func gravenBitsMessageChanged(x *MessageChanged) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -2734,7 +2814,9 @@ func gravenPutMessageChanged(e *wire.Encoder, tail uint, xs []*MessageChanged, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MessageChanged)
+		}
 		b.Bits(row, gravenBitsMessageChanged(x))
 		if v := x.A; v != nil {
 			tail = gravenPutBough(e, tail, []*Bough{v}, false)
@@ -2765,25 +2847,25 @@ func gravenGet1MessageChanged(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageChanged(d, b, []*MessageChanged{m.(*MessageChanged)})
 }
 func gravenOneMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageChanged {
-	t, b := gravenTypeMessageChanged.Open((*MessageChanged)(nil), d, r, s)
-	xs := [1]*MessageChanged{wire.New[MessageChanged](d, &t.Key)}
-	gravenGetMessageChanged(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MessageChanged](d, r, s, &gravenTypeMessageChanged, &b)
+	gravenGetMessageChanged(d, &b, []*MessageChanged{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageChanged {
-	t, b := gravenTypeMessageChanged.Open((*MessageChanged)(nil), d, r, s)
-	xs := wire.Alloc[MessageChanged](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MessageChanged](d, r, s, &gravenTypeMessageChanged, &b)
 	gravenGetMessageChanged(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToList]}
 
 // Γraven is for the runtime.
 func (*MessageToList) Γraven() *wire.Type {
-	return wire.Bind[MessageToList](&gravenTypeMessageToList, gravenPutMessageToList, gravenPut1MessageToList, gravenGet1MessageToList)
+	return wire.Bind(&gravenTypeMessageToList, gravenPutMessageToList, gravenPut1MessageToList, gravenGet1MessageToList)
 }
 func gravenBitsMessageToList(x *MessageToList) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2802,7 +2884,9 @@ func gravenPutMessageToList(e *wire.Encoder, tail uint, xs []*MessageToList, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MessageToList)
+		}
 		b.Bits(row, gravenBitsMessageToList(x))
 		if v := x.A; len(v) != 0 {
 			tail = gravenPutLeaf(e, tail, v, false)
@@ -2833,25 +2917,25 @@ func gravenGet1MessageToList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToList(d, b, []*MessageToList{m.(*MessageToList)})
 }
 func gravenOneMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToList {
-	t, b := gravenTypeMessageToList.Open((*MessageToList)(nil), d, r, s)
-	xs := [1]*MessageToList{wire.New[MessageToList](d, &t.Key)}
-	gravenGetMessageToList(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MessageToList](d, r, s, &gravenTypeMessageToList, &b)
+	gravenGetMessageToList(d, &b, []*MessageToList{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToList {
-	t, b := gravenTypeMessageToList.Open((*MessageToList)(nil), d, r, s)
-	xs := wire.Alloc[MessageToList](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MessageToList](d, r, s, &gravenTypeMessageToList, &b)
 	gravenGetMessageToList(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc}
+var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[MessageToInline]}
 
 // Γraven is for the runtime.
 func (*MessageToInline) Γraven() *wire.Type {
-	return wire.Bind[MessageToInline](&gravenTypeMessageToInline, gravenPutMessageToInline, gravenPut1MessageToInline, gravenGet1MessageToInline)
+	return wire.Bind(&gravenTypeMessageToInline, gravenPutMessageToInline, gravenPut1MessageToInline, gravenGet1MessageToInline)
 }
 func gravenBitsMessageToInline(x *MessageToInline) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -2870,7 +2954,9 @@ func gravenPutMessageToInline(e *wire.Encoder, tail uint, xs []*MessageToInline,
 	}
 	o, step, tail := (*[1]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MessageToInline)
+		}
 		b.Bits(row, gravenBitsMessageToInline(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.A)
@@ -2886,11 +2972,11 @@ func gravenPut1MessageToInline(e *wire.Encoder, tail uint, m proto.Message, root
 }
 func gravenGetMessageToInline(d *wire.Decoder, b *wire.Rows, xs []*MessageToInline) {
 	s := (*[1]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackPoint(d, r.Unpack(&s[0]), wire.Take[*Point](d, slab1))
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -2901,26 +2987,26 @@ func gravenGet1MessageToInline(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMessageToInline(d, b, []*MessageToInline{m.(*MessageToInline)})
 }
 func gravenOneMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *MessageToInline {
-	t, b := gravenTypeMessageToInline.Open((*MessageToInline)(nil), d, r, s)
-	xs := [1]*MessageToInline{wire.New[MessageToInline](d, &t.Key)}
-	gravenGetMessageToInline(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MessageToInline](d, r, s, &gravenTypeMessageToInline, &b)
+	gravenGetMessageToInline(d, &b, []*MessageToInline{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MessageToInline {
-	t, b := gravenTypeMessageToInline.Open((*MessageToInline)(nil), d, r, s)
-	xs := wire.Alloc[MessageToInline](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MessageToInline](d, r, s, &gravenTypeMessageToInline, &b)
 	gravenGetMessageToInline(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ListToMap]}
 var gravenMapListToMap_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*ListToMap) Γraven() *wire.Type {
-	return wire.Bind[ListToMap](&gravenTypeListToMap, gravenPutListToMap, gravenPut1ListToMap, gravenGet1ListToMap)
+	return wire.Bind(&gravenTypeListToMap, gravenPutListToMap, gravenPut1ListToMap, gravenGet1ListToMap)
 }
 func gravenBitsListToMap(x *ListToMap) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -2940,7 +3026,9 @@ func gravenPutListToMap(e *wire.Encoder, tail uint, xs []*ListToMap, root bool) 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListToMap)
+		}
 		b.Bits(row, gravenBitsListToMap(x))
 		tail = wire.StringMap(e, tail, &gravenMapListToMap_1, t, 1, x.A, true, wire.PutU32[int32])
 		out.End(row, o[0], tail-b.Tail)
@@ -2970,26 +3058,26 @@ func gravenGet1ListToMap(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetListToMap(d, b, []*ListToMap{m.(*ListToMap)})
 }
 func gravenOneListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListToMap {
-	t, b := gravenTypeListToMap.Open((*ListToMap)(nil), d, r, s)
-	xs := [1]*ListToMap{wire.New[ListToMap](d, &t.Key)}
-	gravenGetListToMap(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListToMap](d, r, s, &gravenTypeListToMap, &b)
+	gravenGetListToMap(d, &b, []*ListToMap{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListToMap {
-	t, b := gravenTypeListToMap.Open((*ListToMap)(nil), d, r, s)
-	xs := wire.Alloc[ListToMap](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListToMap](d, r, s, &gravenTypeListToMap, &b)
 	gravenGetListToMap(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyWidened]}
 var gravenMapMapKeyWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyWidened) Γraven() *wire.Type {
-	return wire.Bind[MapKeyWidened](&gravenTypeMapKeyWidened, gravenPutMapKeyWidened, gravenPut1MapKeyWidened, gravenGet1MapKeyWidened)
+	return wire.Bind(&gravenTypeMapKeyWidened, gravenPutMapKeyWidened, gravenPut1MapKeyWidened, gravenGet1MapKeyWidened)
 }
 func gravenBitsMapKeyWidened(x *MapKeyWidened) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3009,7 +3097,9 @@ func gravenPutMapKeyWidened(e *wire.Encoder, tail uint, xs []*MapKeyWidened, roo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapKeyWidened)
+		}
 		b.Bits(row, gravenBitsMapKeyWidened(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeyWidened_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -3039,26 +3129,26 @@ func gravenGet1MapKeyWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyWidened(d, b, []*MapKeyWidened{m.(*MapKeyWidened)})
 }
 func gravenOneMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyWidened {
-	t, b := gravenTypeMapKeyWidened.Open((*MapKeyWidened)(nil), d, r, s)
-	xs := [1]*MapKeyWidened{wire.New[MapKeyWidened](d, &t.Key)}
-	gravenGetMapKeyWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapKeyWidened](d, r, s, &gravenTypeMapKeyWidened, &b)
+	gravenGetMapKeyWidened(d, &b, []*MapKeyWidened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyWidened {
-	t, b := gravenTypeMapKeyWidened.Open((*MapKeyWidened)(nil), d, r, s)
-	xs := wire.Alloc[MapKeyWidened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapKeyWidened](d, r, s, &gravenTypeMapKeyWidened, &b)
 	gravenGetMapKeyWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeySign]}
 var gravenMapMapKeySign_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeySign) Γraven() *wire.Type {
-	return wire.Bind[MapKeySign](&gravenTypeMapKeySign, gravenPutMapKeySign, gravenPut1MapKeySign, gravenGet1MapKeySign)
+	return wire.Bind(&gravenTypeMapKeySign, gravenPutMapKeySign, gravenPut1MapKeySign, gravenGet1MapKeySign)
 }
 func gravenBitsMapKeySign(x *MapKeySign) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3078,7 +3168,9 @@ func gravenPutMapKeySign(e *wire.Encoder, tail uint, xs []*MapKeySign, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapKeySign)
+		}
 		b.Bits(row, gravenBitsMapKeySign(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeySign_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -3108,26 +3200,26 @@ func gravenGet1MapKeySign(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeySign(d, b, []*MapKeySign{m.(*MapKeySign)})
 }
 func gravenOneMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeySign {
-	t, b := gravenTypeMapKeySign.Open((*MapKeySign)(nil), d, r, s)
-	xs := [1]*MapKeySign{wire.New[MapKeySign](d, &t.Key)}
-	gravenGetMapKeySign(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapKeySign](d, r, s, &gravenTypeMapKeySign, &b)
+	gravenGetMapKeySign(d, &b, []*MapKeySign{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeySign {
-	t, b := gravenTypeMapKeySign.Open((*MapKeySign)(nil), d, r, s)
-	xs := wire.Alloc[MapKeySign](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapKeySign](d, r, s, &gravenTypeMapKeySign, &b)
 	gravenGetMapKeySign(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyKind]}
 var gravenMapMapKeyKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyKind) Γraven() *wire.Type {
-	return wire.Bind[MapKeyKind](&gravenTypeMapKeyKind, gravenPutMapKeyKind, gravenPut1MapKeyKind, gravenGet1MapKeyKind)
+	return wire.Bind(&gravenTypeMapKeyKind, gravenPutMapKeyKind, gravenPut1MapKeyKind, gravenGet1MapKeyKind)
 }
 func gravenBitsMapKeyKind(x *MapKeyKind) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3147,7 +3239,9 @@ func gravenPutMapKeyKind(e *wire.Encoder, tail uint, xs []*MapKeyKind, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapKeyKind)
+		}
 		b.Bits(row, gravenBitsMapKeyKind(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapKeyKind_1, t, 1, x.A, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -3177,26 +3271,26 @@ func gravenGet1MapKeyKind(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyKind(d, b, []*MapKeyKind{m.(*MapKeyKind)})
 }
 func gravenOneMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyKind {
-	t, b := gravenTypeMapKeyKind.Open((*MapKeyKind)(nil), d, r, s)
-	xs := [1]*MapKeyKind{wire.New[MapKeyKind](d, &t.Key)}
-	gravenGetMapKeyKind(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapKeyKind](d, r, s, &gravenTypeMapKeyKind, &b)
+	gravenGetMapKeyKind(d, &b, []*MapKeyKind{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyKind {
-	t, b := gravenTypeMapKeyKind.Open((*MapKeyKind)(nil), d, r, s)
-	xs := wire.Alloc[MapKeyKind](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapKeyKind](d, r, s, &gravenTypeMapKeyKind, &b)
 	gravenGetMapKeyKind(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyNarrowed]}
 var gravenMapMapKeyNarrowed_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapKeyNarrowed) Γraven() *wire.Type {
-	return wire.Bind[MapKeyNarrowed](&gravenTypeMapKeyNarrowed, gravenPutMapKeyNarrowed, gravenPut1MapKeyNarrowed, gravenGet1MapKeyNarrowed)
+	return wire.Bind(&gravenTypeMapKeyNarrowed, gravenPutMapKeyNarrowed, gravenPut1MapKeyNarrowed, gravenGet1MapKeyNarrowed)
 }
 func gravenBitsMapKeyNarrowed(x *MapKeyNarrowed) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3216,7 +3310,9 @@ func gravenPutMapKeyNarrowed(e *wire.Encoder, tail uint, xs []*MapKeyNarrowed, r
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapKeyNarrowed)
+		}
 		b.Bits(row, gravenBitsMapKeyNarrowed(x))
 		tail = wire.IntMap(e, tail, &gravenMapMapKeyNarrowed_1, t, 1, x.A, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -3246,26 +3342,26 @@ func gravenGet1MapKeyNarrowed(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapKeyNarrowed(d, b, []*MapKeyNarrowed{m.(*MapKeyNarrowed)})
 }
 func gravenOneMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapKeyNarrowed {
-	t, b := gravenTypeMapKeyNarrowed.Open((*MapKeyNarrowed)(nil), d, r, s)
-	xs := [1]*MapKeyNarrowed{wire.New[MapKeyNarrowed](d, &t.Key)}
-	gravenGetMapKeyNarrowed(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapKeyNarrowed](d, r, s, &gravenTypeMapKeyNarrowed, &b)
+	gravenGetMapKeyNarrowed(d, &b, []*MapKeyNarrowed{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyNarrowed {
-	t, b := gravenTypeMapKeyNarrowed.Open((*MapKeyNarrowed)(nil), d, r, s)
-	xs := wire.Alloc[MapKeyNarrowed](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapKeyNarrowed](d, r, s, &gravenTypeMapKeyNarrowed, &b)
 	gravenGetMapKeyNarrowed(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueWidened]}
 var gravenMapMapValueWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueWidened) Γraven() *wire.Type {
-	return wire.Bind[MapValueWidened](&gravenTypeMapValueWidened, gravenPutMapValueWidened, gravenPut1MapValueWidened, gravenGet1MapValueWidened)
+	return wire.Bind(&gravenTypeMapValueWidened, gravenPutMapValueWidened, gravenPut1MapValueWidened, gravenGet1MapValueWidened)
 }
 func gravenBitsMapValueWidened(x *MapValueWidened) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3285,7 +3381,9 @@ func gravenPutMapValueWidened(e *wire.Encoder, tail uint, xs []*MapValueWidened,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapValueWidened)
+		}
 		b.Bits(row, gravenBitsMapValueWidened(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueWidened_1, t, 1, x.A, true, wire.PutU64[int64])
 		out.End(row, o[0], tail-b.Tail)
@@ -3315,26 +3413,26 @@ func gravenGet1MapValueWidened(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueWidened(d, b, []*MapValueWidened{m.(*MapValueWidened)})
 }
 func gravenOneMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueWidened {
-	t, b := gravenTypeMapValueWidened.Open((*MapValueWidened)(nil), d, r, s)
-	xs := [1]*MapValueWidened{wire.New[MapValueWidened](d, &t.Key)}
-	gravenGetMapValueWidened(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapValueWidened](d, r, s, &gravenTypeMapValueWidened, &b)
+	gravenGetMapValueWidened(d, &b, []*MapValueWidened{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueWidened {
-	t, b := gravenTypeMapValueWidened.Open((*MapValueWidened)(nil), d, r, s)
-	xs := wire.Alloc[MapValueWidened](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapValueWidened](d, r, s, &gravenTypeMapValueWidened, &b)
 	gravenGetMapValueWidened(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueMessage]}
 var gravenMapMapValueMessage_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueMessage) Γraven() *wire.Type {
-	return wire.Bind[MapValueMessage](&gravenTypeMapValueMessage, gravenPutMapValueMessage, gravenPut1MapValueMessage, gravenGet1MapValueMessage)
+	return wire.Bind(&gravenTypeMapValueMessage, gravenPutMapValueMessage, gravenPut1MapValueMessage, gravenGet1MapValueMessage)
 }
 func gravenBitsMapValueMessage(x *MapValueMessage) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3354,7 +3452,9 @@ func gravenPutMapValueMessage(e *wire.Encoder, tail uint, xs []*MapValueMessage,
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapValueMessage)
+		}
 		b.Bits(row, gravenBitsMapValueMessage(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueMessage_1, t, 1, x.A, true, wire.PutMessage[*Bough])
 		out.End(row, o[0], tail-b.Tail)
@@ -3384,26 +3484,26 @@ func gravenGet1MapValueMessage(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueMessage(d, b, []*MapValueMessage{m.(*MapValueMessage)})
 }
 func gravenOneMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueMessage {
-	t, b := gravenTypeMapValueMessage.Open((*MapValueMessage)(nil), d, r, s)
-	xs := [1]*MapValueMessage{wire.New[MapValueMessage](d, &t.Key)}
-	gravenGetMapValueMessage(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapValueMessage](d, r, s, &gravenTypeMapValueMessage, &b)
+	gravenGetMapValueMessage(d, &b, []*MapValueMessage{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueMessage {
-	t, b := gravenTypeMapValueMessage.Open((*MapValueMessage)(nil), d, r, s)
-	xs := wire.Alloc[MapValueMessage](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapValueMessage](d, r, s, &gravenTypeMapValueMessage, &b)
 	gravenGetMapValueMessage(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueKind]}
 var gravenMapMapValueKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*MapValueKind) Γraven() *wire.Type {
-	return wire.Bind[MapValueKind](&gravenTypeMapValueKind, gravenPutMapValueKind, gravenPut1MapValueKind, gravenGet1MapValueKind)
+	return wire.Bind(&gravenTypeMapValueKind, gravenPutMapValueKind, gravenPut1MapValueKind, gravenGet1MapValueKind)
 }
 func gravenBitsMapValueKind(x *MapValueKind) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3423,7 +3523,9 @@ func gravenPutMapValueKind(e *wire.Encoder, tail uint, xs []*MapValueKind, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(MapValueKind)
+		}
 		b.Bits(row, gravenBitsMapValueKind(x))
 		tail = wire.StringMap(e, tail, &gravenMapMapValueKind_1, t, 1, x.A, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -3453,27 +3555,27 @@ func gravenGet1MapValueKind(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMapValueKind(d, b, []*MapValueKind{m.(*MapValueKind)})
 }
 func gravenOneMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) *MapValueKind {
-	t, b := gravenTypeMapValueKind.Open((*MapValueKind)(nil), d, r, s)
-	xs := [1]*MapValueKind{wire.New[MapValueKind](d, &t.Key)}
-	gravenGetMapValueKind(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*MapValueKind](d, r, s, &gravenTypeMapValueKind, &b)
+	gravenGetMapValueKind(d, &b, []*MapValueKind{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapValueKind {
-	t, b := gravenTypeMapValueKind.Open((*MapValueKind)(nil), d, r, s)
-	xs := wire.Alloc[MapValueKind](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*MapValueKind](d, r, s, &gravenTypeMapValueKind, &b)
 	gravenGetMapValueKind(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40}
-var gravenKeyIntoOneof_A wire.Key
-var gravenKeyIntoOneof_B wire.Key
+var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[IntoOneof]}
+var gravenKeyIntoOneof_A = wire.Key{Make: wire.Values[IntoOneof_A]}
+var gravenKeyIntoOneof_B = wire.Key{Make: wire.Values[IntoOneof_B]}
 
 // Γraven is for the runtime.
 func (*IntoOneof) Γraven() *wire.Type {
-	return wire.Bind[IntoOneof](&gravenTypeIntoOneof, gravenPutIntoOneof, gravenPut1IntoOneof, gravenGet1IntoOneof)
+	return wire.Bind(&gravenTypeIntoOneof, gravenPutIntoOneof, gravenPut1IntoOneof, gravenGet1IntoOneof)
 }
 func gravenBitsIntoOneof(x *IntoOneof) (b uint64) {
 	switch v := x.X.(type) {
@@ -3497,7 +3599,9 @@ func gravenPutIntoOneof(e *wire.Encoder, tail uint, xs []*IntoOneof, root bool) 
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(IntoOneof)
+		}
 		b.Bits(row, gravenBitsIntoOneof(x))
 		if v, _ := x.X.(*IntoOneof_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -3520,12 +3624,12 @@ func gravenGetIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*IntoOneof) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[IntoOneof_A](d, &gravenKeyIntoOneof_A)
+			v := wire.New[*IntoOneof_A](d, &gravenKeyIntoOneof_A)
 			v.A = d.String(r, &s[0])
 			x.X = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[IntoOneof_B](d, &gravenKeyIntoOneof_B)
+			v := wire.New[*IntoOneof_B](d, &gravenKeyIntoOneof_B)
 			v.B = int32(r.U32(&s[1]))
 			x.X = v
 		}
@@ -3538,27 +3642,27 @@ func gravenGet1IntoOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetIntoOneof(d, b, []*IntoOneof{m.(*IntoOneof)})
 }
 func gravenOneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *IntoOneof {
-	t, b := gravenTypeIntoOneof.Open((*IntoOneof)(nil), d, r, s)
-	xs := [1]*IntoOneof{wire.New[IntoOneof](d, &t.Key)}
-	gravenGetIntoOneof(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*IntoOneof](d, r, s, &gravenTypeIntoOneof, &b)
+	gravenGetIntoOneof(d, &b, []*IntoOneof{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*IntoOneof {
-	t, b := gravenTypeIntoOneof.Open((*IntoOneof)(nil), d, r, s)
-	xs := wire.Alloc[IntoOneof](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*IntoOneof](d, r, s, &gravenTypeIntoOneof, &b)
 	gravenGetIntoOneof(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40}
-var gravenKeyAloneIntoOneof_A wire.Key
-var gravenKeyAloneIntoOneof_B wire.Key
+var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[AloneIntoOneof]}
+var gravenKeyAloneIntoOneof_A = wire.Key{Make: wire.Values[AloneIntoOneof_A]}
+var gravenKeyAloneIntoOneof_B = wire.Key{Make: wire.Values[AloneIntoOneof_B]}
 
 // Γraven is for the runtime.
 func (*AloneIntoOneof) Γraven() *wire.Type {
-	return wire.Bind[AloneIntoOneof](&gravenTypeAloneIntoOneof, gravenPutAloneIntoOneof, gravenPut1AloneIntoOneof, gravenGet1AloneIntoOneof)
+	return wire.Bind(&gravenTypeAloneIntoOneof, gravenPutAloneIntoOneof, gravenPut1AloneIntoOneof, gravenGet1AloneIntoOneof)
 }
 func gravenBitsAloneIntoOneof(x *AloneIntoOneof) (b uint64) {
 	switch v := x.X.(type) {
@@ -3582,7 +3686,9 @@ func gravenPutAloneIntoOneof(e *wire.Encoder, tail uint, xs []*AloneIntoOneof, r
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AloneIntoOneof)
+		}
 		b.Bits(row, gravenBitsAloneIntoOneof(x))
 		if v, _ := x.X.(*AloneIntoOneof_A); v != nil {
 			tail = e.String(tail, v.A)
@@ -3605,12 +3711,12 @@ func gravenGetAloneIntoOneof(d *wire.Decoder, b *wire.Rows, xs []*AloneIntoOneof
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[AloneIntoOneof_A](d, &gravenKeyAloneIntoOneof_A)
+			v := wire.New[*AloneIntoOneof_A](d, &gravenKeyAloneIntoOneof_A)
 			v.A = d.String(r, &s[0])
 			x.X = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[AloneIntoOneof_B](d, &gravenKeyAloneIntoOneof_B)
+			v := wire.New[*AloneIntoOneof_B](d, &gravenKeyAloneIntoOneof_B)
 			v.B = int32(r.U32(&s[1]))
 			x.X = v
 		}
@@ -3623,25 +3729,25 @@ func gravenGet1AloneIntoOneof(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAloneIntoOneof(d, b, []*AloneIntoOneof{m.(*AloneIntoOneof)})
 }
 func gravenOneAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) *AloneIntoOneof {
-	t, b := gravenTypeAloneIntoOneof.Open((*AloneIntoOneof)(nil), d, r, s)
-	xs := [1]*AloneIntoOneof{wire.New[AloneIntoOneof](d, &t.Key)}
-	gravenGetAloneIntoOneof(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AloneIntoOneof](d, r, s, &gravenTypeAloneIntoOneof, &b)
+	gravenGetAloneIntoOneof(d, &b, []*AloneIntoOneof{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AloneIntoOneof {
-	t, b := gravenTypeAloneIntoOneof.Open((*AloneIntoOneof)(nil), d, r, s)
-	xs := wire.Alloc[AloneIntoOneof](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AloneIntoOneof](d, r, s, &gravenTypeAloneIntoOneof, &b)
 	gravenGetAloneIntoOneof(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1}
+var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1, Make: wire.Values[PresenceAdded]}
 
 // Γraven is for the runtime.
 func (*PresenceAdded) Γraven() *wire.Type {
-	return wire.Bind[PresenceAdded](&gravenTypePresenceAdded, gravenPutPresenceAdded, gravenPut1PresenceAdded, gravenGet1PresenceAdded)
+	return wire.Bind(&gravenTypePresenceAdded, gravenPutPresenceAdded, gravenPut1PresenceAdded, gravenGet1PresenceAdded)
 }
 func gravenBitsPresenceAdded(x *PresenceAdded) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -3661,7 +3767,9 @@ func gravenPutPresenceAdded(e *wire.Encoder, tail uint, xs []*PresenceAdded, roo
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(PresenceAdded)
+		}
 		b.Bits(row, gravenBitsPresenceAdded(x))
 		out.U32(row, o[0], uint32(wire.Deref(x.A)))
 		if v := x.B; v != nil {
@@ -3696,25 +3804,25 @@ func gravenGet1PresenceAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPresenceAdded(d, b, []*PresenceAdded{m.(*PresenceAdded)})
 }
 func gravenOnePresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *PresenceAdded {
-	t, b := gravenTypePresenceAdded.Open((*PresenceAdded)(nil), d, r, s)
-	xs := [1]*PresenceAdded{wire.New[PresenceAdded](d, &t.Key)}
-	gravenGetPresenceAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*PresenceAdded](d, r, s, &gravenTypePresenceAdded, &b)
+	gravenGetPresenceAdded(d, &b, []*PresenceAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*PresenceAdded {
-	t, b := gravenTypePresenceAdded.Open((*PresenceAdded)(nil), d, r, s)
-	xs := wire.Alloc[PresenceAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*PresenceAdded](d, r, s, &gravenTypePresenceAdded, &b)
 	gravenGetPresenceAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc}
+var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[InlineSameSize]}
 
 // Γraven is for the runtime.
 func (*InlineSameSize) Γraven() *wire.Type {
-	return wire.Bind[InlineSameSize](&gravenTypeInlineSameSize, gravenPutInlineSameSize, gravenPut1InlineSameSize, gravenGet1InlineSameSize)
+	return wire.Bind(&gravenTypeInlineSameSize, gravenPutInlineSameSize, gravenPut1InlineSameSize, gravenGet1InlineSameSize)
 }
 func gravenBitsInlineSameSize(x *InlineSameSize) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -3733,7 +3841,9 @@ func gravenPutInlineSameSize(e *wire.Encoder, tail uint, xs []*InlineSameSize, r
 	}
 	o, step, tail := (*[1]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(InlineSameSize)
+		}
 		b.Bits(row, gravenBitsInlineSameSize(x))
 		if o[0] != 0 {
 			gravenPackMixed(e, row+uint(o[0]), x.A)
@@ -3749,11 +3859,11 @@ func gravenPut1InlineSameSize(e *wire.Encoder, tail uint, m proto.Message, root 
 }
 func gravenGetInlineSameSize(d *wire.Decoder, b *wire.Rows, xs []*InlineSameSize) {
 	s := (*[1]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Mixed](d, &gravenTypeMixed.Of((*Mixed)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeMixed.Of((*Mixed)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackMixed(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackMixed(d, r.Unpack(&s[0]), wire.Take[*Mixed](d, slab1))
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -3764,25 +3874,25 @@ func gravenGet1InlineSameSize(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInlineSameSize(d, b, []*InlineSameSize{m.(*InlineSameSize)})
 }
 func gravenOneInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) *InlineSameSize {
-	t, b := gravenTypeInlineSameSize.Open((*InlineSameSize)(nil), d, r, s)
-	xs := [1]*InlineSameSize{wire.New[InlineSameSize](d, &t.Key)}
-	gravenGetInlineSameSize(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*InlineSameSize](d, r, s, &gravenTypeInlineSameSize, &b)
+	gravenGetInlineSameSize(d, &b, []*InlineSameSize{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineSameSize {
-	t, b := gravenTypeInlineSameSize.Open((*InlineSameSize)(nil), d, r, s)
-	xs := wire.Alloc[InlineSameSize](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*InlineSameSize](d, r, s, &gravenTypeInlineSameSize, &b)
 	gravenGetInlineSameSize(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3}
+var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3, Make: wire.Values[InlineGrown]}
 
 // Γraven is for the runtime.
 func (*InlineGrown) Γraven() *wire.Type {
-	return wire.Bind[InlineGrown](&gravenTypeInlineGrown, gravenPutInlineGrown, gravenPut1InlineGrown, gravenGet1InlineGrown)
+	return wire.Bind(&gravenTypeInlineGrown, gravenPutInlineGrown, gravenPut1InlineGrown, gravenGet1InlineGrown)
 }
 func gravenBitsInlineGrown(x *InlineGrown) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -3801,7 +3911,9 @@ func gravenPutInlineGrown(e *wire.Encoder, tail uint, xs []*InlineGrown, root bo
 	}
 	o, step, tail := (*[1]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(InlineGrown)
+		}
 		b.Bits(row, gravenBitsInlineGrown(x))
 		if o[0] != 0 {
 			gravenPackSpace(e, row+uint(o[0]), x.A)
@@ -3817,11 +3929,11 @@ func gravenPut1InlineGrown(e *wire.Encoder, tail uint, m proto.Message, root boo
 }
 func gravenGetInlineGrown(d *wire.Decoder, b *wire.Rows, xs []*InlineGrown) {
 	s := (*[1]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Space](d, &gravenTypeSpace.Of((*Space)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeSpace.Of((*Space)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackSpace(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackSpace(d, r.Unpack(&s[0]), wire.Take[*Space](d, slab1))
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -3832,25 +3944,25 @@ func gravenGet1InlineGrown(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInlineGrown(d, b, []*InlineGrown{m.(*InlineGrown)})
 }
 func gravenOneInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) *InlineGrown {
-	t, b := gravenTypeInlineGrown.Open((*InlineGrown)(nil), d, r, s)
-	xs := [1]*InlineGrown{wire.New[InlineGrown](d, &t.Key)}
-	gravenGetInlineGrown(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*InlineGrown](d, r, s, &gravenTypeInlineGrown, &b)
+	gravenGetInlineGrown(d, &b, []*InlineGrown{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineGrown {
-	t, b := gravenTypeInlineGrown.Open((*InlineGrown)(nil), d, r, s)
-	xs := wire.Alloc[InlineGrown](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*InlineGrown](d, r, s, &gravenTypeInlineGrown, &b)
 	gravenGetInlineGrown(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4}
+var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NumberToInline]}
 
 // Γraven is for the runtime.
 func (*NumberToInline) Γraven() *wire.Type {
-	return wire.Bind[NumberToInline](&gravenTypeNumberToInline, gravenPutNumberToInline, gravenPut1NumberToInline, gravenGet1NumberToInline)
+	return wire.Bind(&gravenTypeNumberToInline, gravenPutNumberToInline, gravenPut1NumberToInline, gravenGet1NumberToInline)
 }
 func gravenBitsNumberToInline(x *NumberToInline) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -3869,7 +3981,9 @@ func gravenPutNumberToInline(e *wire.Encoder, tail uint, xs []*NumberToInline, r
 	}
 	o, step, tail := (*[1]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(NumberToInline)
+		}
 		b.Bits(row, gravenBitsNumberToInline(x))
 		if o[0] != 0 {
 			gravenPackTwo(e, row+uint(o[0]), x.A)
@@ -3885,11 +3999,11 @@ func gravenPut1NumberToInline(e *wire.Encoder, tail uint, m proto.Message, root 
 }
 func gravenGetNumberToInline(d *wire.Decoder, b *wire.Rows, xs []*NumberToInline) {
 	s := (*[1]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Two](d, &gravenTypeTwo.Of((*Two)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeTwo.Of((*Two)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackTwo(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackTwo(d, r.Unpack(&s[0]), wire.Take[*Two](d, slab1))
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -3900,25 +4014,25 @@ func gravenGet1NumberToInline(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNumberToInline(d, b, []*NumberToInline{m.(*NumberToInline)})
 }
 func gravenOneNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *NumberToInline {
-	t, b := gravenTypeNumberToInline.Open((*NumberToInline)(nil), d, r, s)
-	xs := [1]*NumberToInline{wire.New[NumberToInline](d, &t.Key)}
-	gravenGetNumberToInline(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*NumberToInline](d, r, s, &gravenTypeNumberToInline, &b)
+	gravenGetNumberToInline(d, &b, []*NumberToInline{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NumberToInline {
-	t, b := gravenTypeNumberToInline.Open((*NumberToInline)(nil), d, r, s)
-	xs := wire.Alloc[NumberToInline](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*NumberToInline](d, r, s, &gravenTypeNumberToInline, &b)
 	gravenGetNumberToInline(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412}
+var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNumberToInline]}
 
 // Γraven is for the runtime.
 func (*ListNumberToInline) Γraven() *wire.Type {
-	return wire.Bind[ListNumberToInline](&gravenTypeListNumberToInline, gravenPutListNumberToInline, gravenPut1ListNumberToInline, gravenGet1ListNumberToInline)
+	return wire.Bind(&gravenTypeListNumberToInline, gravenPutListNumberToInline, gravenPut1ListNumberToInline, gravenGet1ListNumberToInline)
 }
 func gravenBitsListNumberToInline(x *ListNumberToInline) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -3937,7 +4051,9 @@ func gravenPutListNumberToInline(e *wire.Encoder, tail uint, xs []*ListNumberToI
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ListNumberToInline)
+		}
 		b.Bits(row, gravenBitsListNumberToInline(x))
 		tail = wire.PackAll(e, tail, x.A, 4, gravenPackFour)
 		out.End(row, o[0], tail-b.Tail)
@@ -3966,25 +4082,25 @@ func gravenGet1ListNumberToInline(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetListNumberToInline(d, b, []*ListNumberToInline{m.(*ListNumberToInline)})
 }
 func gravenOneListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) *ListNumberToInline {
-	t, b := gravenTypeListNumberToInline.Open((*ListNumberToInline)(nil), d, r, s)
-	xs := [1]*ListNumberToInline{wire.New[ListNumberToInline](d, &t.Key)}
-	gravenGetListNumberToInline(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ListNumberToInline](d, r, s, &gravenTypeListNumberToInline, &b)
+	gravenGetListNumberToInline(d, &b, []*ListNumberToInline{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNumberToInline {
-	t, b := gravenTypeListNumberToInline.Open((*ListNumberToInline)(nil), d, r, s)
-	xs := wire.Alloc[ListNumberToInline](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ListNumberToInline](d, r, s, &gravenTypeListNumberToInline, &b)
 	gravenGetListNumberToInline(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeToExtension = wire.Type{Shape: 0xac498e79}
+var gravenTypeToExtension = wire.Type{Shape: 0xac498e79, Make: wire.Values[ToExtension]}
 
 // Γraven is for the runtime.
 func (*ToExtension) Γraven() *wire.Type {
-	return wire.Bind[ToExtension](&gravenTypeToExtension, gravenPutToExtension, gravenPut1ToExtension, gravenGet1ToExtension)
+	return wire.Bind(&gravenTypeToExtension, gravenPutToExtension, gravenPut1ToExtension, gravenGet1ToExtension)
 }
 func gravenBitsToExtension(x *ToExtension) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -4003,7 +4119,9 @@ func gravenPutToExtension(e *wire.Encoder, tail uint, xs []*ToExtension, root bo
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ToExtension)
+		}
 		b.Bits(row, gravenBitsToExtension(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -4030,25 +4148,25 @@ func gravenGet1ToExtension(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetToExtension(d, b, []*ToExtension{m.(*ToExtension)})
 }
 func gravenOneToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) *ToExtension {
-	t, b := gravenTypeToExtension.Open((*ToExtension)(nil), d, r, s)
-	xs := [1]*ToExtension{wire.New[ToExtension](d, &t.Key)}
-	gravenGetToExtension(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ToExtension](d, r, s, &gravenTypeToExtension, &b)
+	gravenGetToExtension(d, &b, []*ToExtension{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ToExtension {
-	t, b := gravenTypeToExtension.Open((*ToExtension)(nil), d, r, s)
-	xs := wire.Alloc[ToExtension](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ToExtension](d, r, s, &gravenTypeToExtension, &b)
 	gravenGetToExtension(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40}
+var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[RequiredAdded]}
 
 // Γraven is for the runtime.
 func (*RequiredAdded) Γraven() *wire.Type {
-	return wire.Bind[RequiredAdded](&gravenTypeRequiredAdded, gravenPutRequiredAdded, gravenPut1RequiredAdded, gravenGet1RequiredAdded)
+	return wire.Bind(&gravenTypeRequiredAdded, gravenPutRequiredAdded, gravenPut1RequiredAdded, gravenGet1RequiredAdded)
 }
 func gravenBitsRequiredAdded(x *RequiredAdded) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -4068,7 +4186,9 @@ func gravenPutRequiredAdded(e *wire.Encoder, tail uint, xs []*RequiredAdded, roo
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(RequiredAdded)
+		}
 		b.Bits(row, gravenBitsRequiredAdded(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -4099,25 +4219,25 @@ func gravenGet1RequiredAdded(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRequiredAdded(d, b, []*RequiredAdded{m.(*RequiredAdded)})
 }
 func gravenOneRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) *RequiredAdded {
-	t, b := gravenTypeRequiredAdded.Open((*RequiredAdded)(nil), d, r, s)
-	xs := [1]*RequiredAdded{wire.New[RequiredAdded](d, &t.Key)}
-	gravenGetRequiredAdded(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*RequiredAdded](d, r, s, &gravenTypeRequiredAdded, &b)
+	gravenGetRequiredAdded(d, &b, []*RequiredAdded{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RequiredAdded {
-	t, b := gravenTypeRequiredAdded.Open((*RequiredAdded)(nil), d, r, s)
-	xs := wire.Alloc[RequiredAdded](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*RequiredAdded](d, r, s, &gravenTypeRequiredAdded, &b)
 	gravenGetRequiredAdded(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79}
+var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79, Make: wire.Values[UTF8Added]}
 
 // Γraven is for the runtime.
 func (*UTF8Added) Γraven() *wire.Type {
-	return wire.Bind[UTF8Added](&gravenTypeUTF8Added, gravenPutUTF8Added, gravenPut1UTF8Added, gravenGet1UTF8Added)
+	return wire.Bind(&gravenTypeUTF8Added, gravenPutUTF8Added, gravenPut1UTF8Added, gravenGet1UTF8Added)
 }
 func gravenBitsUTF8Added(x *UTF8Added) (b uint64) {
 	b |= wire.Bit(len(x.A) != 0) << 0
@@ -4136,7 +4256,9 @@ func gravenPutUTF8Added(e *wire.Encoder, tail uint, xs []*UTF8Added, root bool) 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(UTF8Added)
+		}
 		b.Bits(row, gravenBitsUTF8Added(x))
 		tail = e.String(tail, x.A)
 		out.End(row, o[0], tail-b.Tail)
@@ -4163,25 +4285,25 @@ func gravenGet1UTF8Added(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetUTF8Added(d, b, []*UTF8Added{m.(*UTF8Added)})
 }
 func gravenOneUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) *UTF8Added {
-	t, b := gravenTypeUTF8Added.Open((*UTF8Added)(nil), d, r, s)
-	xs := [1]*UTF8Added{wire.New[UTF8Added](d, &t.Key)}
-	gravenGetUTF8Added(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*UTF8Added](d, r, s, &gravenTypeUTF8Added, &b)
+	gravenGetUTF8Added(d, &b, []*UTF8Added{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UTF8Added {
-	t, b := gravenTypeUTF8Added.Open((*UTF8Added)(nil), d, r, s)
-	xs := wire.Alloc[UTF8Added](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*UTF8Added](d, r, s, &gravenTypeUTF8Added, &b)
 	gravenGetUTF8Added(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2}
+var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[Reused]}
 
 // Γraven is for the runtime.
 func (*Reused) Γraven() *wire.Type {
-	return wire.Bind[Reused](&gravenTypeReused, gravenPutReused, gravenPut1Reused, gravenGet1Reused)
+	return wire.Bind(&gravenTypeReused, gravenPutReused, gravenPut1Reused, gravenGet1Reused)
 }
 func gravenBitsReused(x *Reused) (b uint64) {
 	b |= wire.Bit(len(x.B) != 0) << 0
@@ -4200,7 +4322,9 @@ func gravenPutReused(e *wire.Encoder, tail uint, xs []*Reused, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Reused)
+		}
 		b.Bits(row, gravenBitsReused(x))
 		tail = wire.Numbers(e, tail, x.B)
 		out.End(row, o[0], tail-b.Tail)
@@ -4229,25 +4353,25 @@ func gravenGet1Reused(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReused(d, b, []*Reused{m.(*Reused)})
 }
 func gravenOneReused(d *wire.Decoder, r wire.Row, s *wire.Slot) *Reused {
-	t, b := gravenTypeReused.Open((*Reused)(nil), d, r, s)
-	xs := [1]*Reused{wire.New[Reused](d, &t.Key)}
-	gravenGetReused(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Reused](d, r, s, &gravenTypeReused, &b)
+	gravenGetReused(d, &b, []*Reused{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListReused(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reused {
-	t, b := gravenTypeReused.Open((*Reused)(nil), d, r, s)
-	xs := wire.Alloc[Reused](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Reused](d, r, s, &gravenTypeReused, &b)
 	gravenGetReused(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWide = wire.Type{Shape: 0xf65c3fac}
+var gravenTypeWide = wire.Type{Shape: 0xf65c3fac, Make: wire.Values[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
-	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
+	return wire.Bind(&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
 func gravenBitsWide(x *Wide, b *[2]uint64) {
 	b[0] |= wire.Bit(len(x.F1) != 0) << 0
@@ -4340,7 +4464,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	}
 	o, out, step, tail := (*[61]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Wide)
+		}
 		var bits [2]uint64
 		gravenBitsWide(x, &bits)
 		b.BitsWide(row, bits[:])
@@ -4519,25 +4645,25 @@ func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
-	gravenGetWide(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Wide](d, r, s, &gravenTypeWide, &b)
+	gravenGetWide(d, &b, []*Wide{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := wire.Alloc[Wide](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Wide](d, r, s, &gravenTypeWide, &b)
 	gravenGetWide(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInList = wire.Type{Shape: 0x47758298}
+var gravenTypeInList = wire.Type{Shape: 0x47758298, Make: wire.Values[InList]}
 
 // Γraven is for the runtime.
 func (*InList) Γraven() *wire.Type {
-	return wire.Bind[InList](&gravenTypeInList, gravenPutInList, gravenPut1InList, gravenGet1InList)
+	return wire.Bind(&gravenTypeInList, gravenPutInList, gravenPut1InList, gravenGet1InList)
 }
 func gravenBitsInList(x *InList) (b uint64) {
 	b |= wire.Bit(len(x.Nothing) != 0) << 0
@@ -4618,7 +4744,9 @@ func gravenPutInList(e *wire.Encoder, tail uint, xs []*InList, root bool) uint {
 	}
 	o, out, step, tail := (*[63]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(InList)
+		}
 		b.Bits(row, gravenBitsInList(x))
 		if v := x.Nothing; len(v) != 0 {
 			tail = gravenPutNothing(e, tail, v, false)
@@ -5083,21 +5211,21 @@ func gravenGet1InList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInList(d, b, []*InList{m.(*InList)})
 }
 func gravenOneInList(d *wire.Decoder, r wire.Row, s *wire.Slot) *InList {
-	t, b := gravenTypeInList.Open((*InList)(nil), d, r, s)
-	xs := [1]*InList{wire.New[InList](d, &t.Key)}
-	gravenGetInList(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*InList](d, r, s, &gravenTypeInList, &b)
+	gravenGetInList(d, &b, []*InList{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InList {
-	t, b := gravenTypeInList.Open((*InList)(nil), d, r, s)
-	xs := wire.Alloc[InList](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*InList](d, r, s, &gravenTypeInList, &b)
 	gravenGetInList(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInMap = wire.Type{Shape: 0x47758298}
+var gravenTypeInMap = wire.Type{Shape: 0x47758298, Make: wire.Values[InMap]}
 var gravenMapInMap_1 wire.MapInfo
 var gravenMapInMap_2 wire.MapInfo
 var gravenMapInMap_3 wire.MapInfo
@@ -5164,7 +5292,7 @@ var gravenMapInMap_63 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*InMap) Γraven() *wire.Type {
-	return wire.Bind[InMap](&gravenTypeInMap, gravenPutInMap, gravenPut1InMap, gravenGet1InMap)
+	return wire.Bind(&gravenTypeInMap, gravenPutInMap, gravenPut1InMap, gravenGet1InMap)
 }
 func gravenBitsInMap(x *InMap) (b uint64) {
 	b |= wire.Bit(len(x.Nothing) != 0) << 0
@@ -5246,7 +5374,9 @@ func gravenPutInMap(e *wire.Encoder, tail uint, xs []*InMap, root bool) uint {
 	}
 	o, out, step, tail := (*[63]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(InMap)
+		}
 		b.Bits(row, gravenBitsInMap(x))
 		tail = wire.StringMap(e, tail, &gravenMapInMap_1, t, 1, x.Nothing, true, wire.PutMessage[*Nothing])
 		out.End(row, o[0], tail-b.Tail)
@@ -5586,25 +5716,25 @@ func gravenGet1InMap(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetInMap(d, b, []*InMap{m.(*InMap)})
 }
 func gravenOneInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) *InMap {
-	t, b := gravenTypeInMap.Open((*InMap)(nil), d, r, s)
-	xs := [1]*InMap{wire.New[InMap](d, &t.Key)}
-	gravenGetInMap(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*InMap](d, r, s, &gravenTypeInMap, &b)
+	gravenGetInMap(d, &b, []*InMap{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InMap {
-	t, b := gravenTypeInMap.Open((*InMap)(nil), d, r, s)
-	xs := wire.Alloc[InMap](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*InMap](d, r, s, &gravenTypeInMap, &b)
 	gravenGetInMap(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40}
+var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Leaf]}
 
 // Γraven is for the runtime.
 func (*Leaf) Γraven() *wire.Type {
-	return wire.Bind[Leaf](&gravenTypeLeaf, gravenPutLeaf, gravenPut1Leaf, gravenGet1Leaf)
+	return wire.Bind(&gravenTypeLeaf, gravenPutLeaf, gravenPut1Leaf, gravenGet1Leaf)
 }
 func gravenBitsLeaf(x *Leaf) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -5624,7 +5754,9 @@ func gravenPutLeaf(e *wire.Encoder, tail uint, xs []*Leaf, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Leaf)
+		}
 		b.Bits(row, gravenBitsLeaf(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -5653,25 +5785,25 @@ func gravenGet1Leaf(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLeaf(d, b, []*Leaf{m.(*Leaf)})
 }
 func gravenOneLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) *Leaf {
-	t, b := gravenTypeLeaf.Open((*Leaf)(nil), d, r, s)
-	xs := [1]*Leaf{wire.New[Leaf](d, &t.Key)}
-	gravenGetLeaf(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Leaf](d, r, s, &gravenTypeLeaf, &b)
+	gravenGetLeaf(d, &b, []*Leaf{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Leaf {
-	t, b := gravenTypeLeaf.Open((*Leaf)(nil), d, r, s)
-	xs := wire.Alloc[Leaf](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Leaf](d, r, s, &gravenTypeLeaf, &b)
 	gravenGetLeaf(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f}
+var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f, Make: wire.Values[Bough]}
 
 // Γraven is for the runtime.
 func (*Bough) Γraven() *wire.Type {
-	return wire.Bind[Bough](&gravenTypeBough, gravenPutBough, gravenPut1Bough, gravenGet1Bough)
+	return wire.Bind(&gravenTypeBough, gravenPutBough, gravenPut1Bough, gravenGet1Bough)
 }
 func gravenBitsBough(x *Bough) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -5693,7 +5825,9 @@ func gravenPutBough(e *wire.Encoder, tail uint, xs []*Bough, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Bough)
+		}
 		b.Bits(row, gravenBitsBough(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -5723,25 +5857,25 @@ func gravenGet1Bough(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBough(d, b, []*Bough{m.(*Bough)})
 }
 func gravenOneBough(d *wire.Decoder, r wire.Row, s *wire.Slot) *Bough {
-	t, b := gravenTypeBough.Open((*Bough)(nil), d, r, s)
-	xs := [1]*Bough{wire.New[Bough](d, &t.Key)}
-	gravenGetBough(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Bough](d, r, s, &gravenTypeBough, &b)
+	gravenGetBough(d, &b, []*Bough{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBough(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Bough {
-	t, b := gravenTypeBough.Open((*Bough)(nil), d, r, s)
-	xs := wire.Alloc[Bough](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Bough](d, r, s, &gravenTypeBough, &b)
 	gravenGetBough(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePair = wire.Type{Shape: 0x0e98bc40}
+var gravenTypePair = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Pair]}
 
 // Γraven is for the runtime.
 func (*Pair) Γraven() *wire.Type {
-	return wire.Bind[Pair](&gravenTypePair, gravenPutPair, gravenPut1Pair, gravenGet1Pair)
+	return wire.Bind(&gravenTypePair, gravenPutPair, gravenPut1Pair, gravenGet1Pair)
 }
 func gravenBitsPair(x *Pair) (b uint64) {
 	b |= wire.Bit(len(x.Key) != 0) << 0
@@ -5761,7 +5895,9 @@ func gravenPutPair(e *wire.Encoder, tail uint, xs []*Pair, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Pair)
+		}
 		b.Bits(row, gravenBitsPair(x))
 		tail = e.String(tail, x.Key)
 		out.End(row, o[0], tail-b.Tail)
@@ -5790,25 +5926,25 @@ func gravenGet1Pair(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPair(d, b, []*Pair{m.(*Pair)})
 }
 func gravenOnePair(d *wire.Decoder, r wire.Row, s *wire.Slot) *Pair {
-	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
-	xs := [1]*Pair{wire.New[Pair](d, &t.Key)}
-	gravenGetPair(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Pair](d, r, s, &gravenTypePair, &b)
+	gravenGetPair(d, &b, []*Pair{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPair(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Pair {
-	t, b := gravenTypePair.Open((*Pair)(nil), d, r, s)
-	xs := wire.Alloc[Pair](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Pair](d, r, s, &gravenTypePair, &b)
 	gravenGetPair(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePlain = wire.Type{Shape: 0x6757ed72}
+var gravenTypePlain = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Plain]}
 
 // Γraven is for the runtime.
 func (*Plain) Γraven() *wire.Type {
-	return wire.Bind[Plain](&gravenTypePlain, gravenPutPlain, gravenPut1Plain, gravenGet1Plain)
+	return wire.Bind(&gravenTypePlain, gravenPutPlain, gravenPut1Plain, gravenGet1Plain)
 }
 func gravenBitsPlain(x *Plain) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -5828,7 +5964,9 @@ func gravenPutPlain(e *wire.Encoder, tail uint, xs []*Plain, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Plain)
+		}
 		b.Bits(row, gravenBitsPlain(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
@@ -5856,26 +5994,26 @@ func gravenGet1Plain(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPlain(d, b, []*Plain{m.(*Plain)})
 }
 func gravenOnePlain(d *wire.Decoder, r wire.Row, s *wire.Slot) *Plain {
-	t, b := gravenTypePlain.Open((*Plain)(nil), d, r, s)
-	xs := [1]*Plain{wire.New[Plain](d, &t.Key)}
-	gravenGetPlain(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Plain](d, r, s, &gravenTypePlain, &b)
+	gravenGetPlain(d, &b, []*Plain{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Plain {
-	t, b := gravenTypePlain.Open((*Plain)(nil), d, r, s)
-	xs := wire.Alloc[Plain](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Plain](d, r, s, &gravenTypePlain, &b)
 	gravenGetPlain(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePoint = wire.Type{Shape: 0x6757ed72}
+var gravenTypePoint = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
-	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
+	return wire.BindInline(&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
 func gravenBitsPoint(x *Point) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -5895,7 +6033,9 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Point)
+		}
 		b.Bits(row, gravenBitsPoint(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
@@ -5937,12 +6077,12 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeMixed = wire.Type{Shape: 0x6757ed72}
+var gravenTypeMixed = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Mixed]}
 var gravenZeroMixed Mixed
 
 // Γraven is for the runtime.
 func (*Mixed) Γraven() *wire.Type {
-	return wire.BindInline[Mixed](&gravenTypeMixed, gravenPutMixed, gravenPut1Mixed, gravenGet1Mixed, gravenPackMixed, gravenUnpackMixed)
+	return wire.BindInline(&gravenTypeMixed, gravenPutMixed, gravenPut1Mixed, gravenGet1Mixed, gravenPackMixed, gravenUnpackMixed)
 }
 func gravenBitsMixed(x *Mixed) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -5962,7 +6102,9 @@ func gravenPutMixed(e *wire.Encoder, tail uint, xs []*Mixed, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Mixed)
+		}
 		b.Bits(row, gravenBitsMixed(x))
 		out.F32(row, o[0], x.X)
 		out.U32(row, o[1], uint32(x.Y))
@@ -6004,12 +6146,12 @@ func gravenUnpackMixed(d *wire.Decoder, p wire.Packed, x *Mixed) *Mixed {
 	return x
 }
 
-var gravenTypeSpace = wire.Type{Shape: 0x6383d18f}
+var gravenTypeSpace = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Space]}
 var gravenZeroSpace Space
 
 // Γraven is for the runtime.
 func (*Space) Γraven() *wire.Type {
-	return wire.BindInline[Space](&gravenTypeSpace, gravenPutSpace, gravenPut1Space, gravenGet1Space, gravenPackSpace, gravenUnpackSpace)
+	return wire.BindInline(&gravenTypeSpace, gravenPutSpace, gravenPut1Space, gravenGet1Space, gravenPackSpace, gravenUnpackSpace)
 }
 func gravenBitsSpace(x *Space) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -6030,7 +6172,9 @@ func gravenPutSpace(e *wire.Encoder, tail uint, xs []*Space, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Space)
+		}
 		b.Bits(row, gravenBitsSpace(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
@@ -6076,12 +6220,12 @@ func gravenUnpackSpace(d *wire.Decoder, p wire.Packed, x *Space) *Space {
 	return x
 }
 
-var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd}
+var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd, Make: wire.Values[Two]}
 var gravenZeroTwo Two
 
 // Γraven is for the runtime.
 func (*Two) Γraven() *wire.Type {
-	return wire.BindInline[Two](&gravenTypeTwo, gravenPutTwo, gravenPut1Two, gravenGet1Two, gravenPackTwo, gravenUnpackTwo)
+	return wire.BindInline(&gravenTypeTwo, gravenPutTwo, gravenPut1Two, gravenGet1Two, gravenPackTwo, gravenUnpackTwo)
 }
 func gravenBitsTwo(x *Two) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -6101,7 +6245,9 @@ func gravenPutTwo(e *wire.Encoder, tail uint, xs []*Two, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Two)
+		}
 		b.Bits(row, gravenBitsTwo(x))
 		e.Fail(wire.WideU(x.A, 8))
 		out.U8(row, o[0], uint8(x.A))
@@ -6147,12 +6293,12 @@ func gravenUnpackTwo(d *wire.Decoder, p wire.Packed, x *Two) *Two {
 	return x
 }
 
-var gravenTypeFour = wire.Type{Shape: 0xc586df4b}
+var gravenTypeFour = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Four]}
 var gravenZeroFour Four
 
 // Γraven is for the runtime.
 func (*Four) Γraven() *wire.Type {
-	return wire.BindInline[Four](&gravenTypeFour, gravenPutFour, gravenPut1Four, gravenGet1Four, gravenPackFour, gravenUnpackFour)
+	return wire.BindInline(&gravenTypeFour, gravenPutFour, gravenPut1Four, gravenGet1Four, gravenPackFour, gravenUnpackFour)
 }
 func gravenBitsFour(x *Four) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.A) != 0) << 0
@@ -6171,7 +6317,9 @@ func gravenPutFour(e *wire.Encoder, tail uint, xs []*Four, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Four)
+		}
 		b.Bits(row, gravenBitsFour(x))
 		out.F32(row, o[0], x.A)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)

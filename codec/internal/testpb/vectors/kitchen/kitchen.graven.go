@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeScalars = wire.Type{Shape: 0xddd8c897}
+var gravenTypeScalars = wire.Type{Shape: 0xddd8c897, Make: wire.Values[Scalars]}
 
 // Γraven is for the runtime.
 func (*Scalars) Γraven() *wire.Type {
-	return wire.Bind[Scalars](&gravenTypeScalars, gravenPutScalars, gravenPut1Scalars, gravenGet1Scalars)
+	return wire.Bind(&gravenTypeScalars, gravenPutScalars, gravenPut1Scalars, gravenGet1Scalars)
 }
 func gravenBitsScalars(x *Scalars) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.F1) != 0) << 0
@@ -55,7 +55,9 @@ func gravenPutScalars(e *wire.Encoder, tail uint, xs []*Scalars, root bool) uint
 	}
 	o, out, step, tail := (*[16]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Scalars)
+		}
 		b.Bits(row, gravenBitsScalars(x))
 		out.F64(row, o[0], x.F1)
 		out.F32(row, o[1], x.F2)
@@ -114,25 +116,25 @@ func gravenGet1Scalars(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScalars(d, b, []*Scalars{m.(*Scalars)})
 }
 func gravenOneScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) *Scalars {
-	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
-	xs := [1]*Scalars{wire.New[Scalars](d, &t.Key)}
-	gravenGetScalars(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Scalars](d, r, s, &gravenTypeScalars, &b)
+	gravenGetScalars(d, &b, []*Scalars{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
-	t, b := gravenTypeScalars.Open((*Scalars)(nil), d, r, s)
-	xs := wire.Alloc[Scalars](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Scalars](d, r, s, &gravenTypeScalars, &b)
 	gravenGetScalars(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee}
+var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee, Make: wire.Values[Optionals]}
 
 // Γraven is for the runtime.
 func (*Optionals) Γraven() *wire.Type {
-	return wire.Bind[Optionals](&gravenTypeOptionals, gravenPutOptionals, gravenPut1Optionals, gravenGet1Optionals)
+	return wire.Bind(&gravenTypeOptionals, gravenPutOptionals, gravenPut1Optionals, gravenGet1Optionals)
 }
 func gravenBitsOptionals(x *Optionals) (b uint64) {
 	b |= wire.Bit(x.F1 != nil) << 0
@@ -161,7 +163,9 @@ func gravenPutOptionals(e *wire.Encoder, tail uint, xs []*Optionals, root bool) 
 	}
 	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Optionals)
+		}
 		b.Bits(row, gravenBitsOptionals(x))
 		out.F64(row, o[0], wire.Deref(x.F1))
 		out.F32(row, o[1], wire.Deref(x.F2))
@@ -228,25 +232,25 @@ func gravenGet1Optionals(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOptionals(d, b, []*Optionals{m.(*Optionals)})
 }
 func gravenOneOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) *Optionals {
-	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
-	xs := [1]*Optionals{wire.New[Optionals](d, &t.Key)}
-	gravenGetOptionals(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Optionals](d, r, s, &gravenTypeOptionals, &b)
+	gravenGetOptionals(d, &b, []*Optionals{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals {
-	t, b := gravenTypeOptionals.Open((*Optionals)(nil), d, r, s)
-	xs := wire.Alloc[Optionals](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Optionals](d, r, s, &gravenTypeOptionals, &b)
 	gravenGetOptionals(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb}
+var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb, Make: wire.Values[Repeateds]}
 
 // Γraven is for the runtime.
 func (*Repeateds) Γraven() *wire.Type {
-	return wire.Bind[Repeateds](&gravenTypeRepeateds, gravenPutRepeateds, gravenPut1Repeateds, gravenGet1Repeateds)
+	return wire.Bind(&gravenTypeRepeateds, gravenPutRepeateds, gravenPut1Repeateds, gravenGet1Repeateds)
 }
 func gravenBitsRepeateds(x *Repeateds) (b uint64) {
 	b |= wire.Bit(len(x.F1) != 0) << 0
@@ -276,7 +280,9 @@ func gravenPutRepeateds(e *wire.Encoder, tail uint, xs []*Repeateds, root bool) 
 	}
 	o, out, step, tail := (*[12]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Repeateds)
+		}
 		b.Bits(row, gravenBitsRepeateds(x))
 		tail = wire.Numbers(e, tail, x.F1)
 		out.End(row, o[0], tail-b.Tail)
@@ -364,21 +370,21 @@ func gravenGet1Repeateds(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRepeateds(d, b, []*Repeateds{m.(*Repeateds)})
 }
 func gravenOneRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) *Repeateds {
-	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
-	xs := [1]*Repeateds{wire.New[Repeateds](d, &t.Key)}
-	gravenGetRepeateds(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Repeateds](d, r, s, &gravenTypeRepeateds, &b)
+	gravenGetRepeateds(d, &b, []*Repeateds{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds {
-	t, b := gravenTypeRepeateds.Open((*Repeateds)(nil), d, r, s)
-	xs := wire.Alloc[Repeateds](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Repeateds](d, r, s, &gravenTypeRepeateds, &b)
 	gravenGetRepeateds(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeMaps = wire.Type{Shape: 0x27c46021}
+var gravenTypeMaps = wire.Type{Shape: 0x27c46021, Make: wire.Values[Maps]}
 var gravenMapMaps_1 wire.MapInfo
 var gravenMapMaps_2 wire.MapInfo
 var gravenMapMaps_3 wire.MapInfo
@@ -388,7 +394,7 @@ var gravenMapMaps_6 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Maps) Γraven() *wire.Type {
-	return wire.Bind[Maps](&gravenTypeMaps, gravenPutMaps, gravenPut1Maps, gravenGet1Maps)
+	return wire.Bind(&gravenTypeMaps, gravenPutMaps, gravenPut1Maps, gravenGet1Maps)
 }
 func gravenBitsMaps(x *Maps) (b uint64) {
 	b |= wire.Bit(len(x.F1) != 0) << 0
@@ -413,7 +419,9 @@ func gravenPutMaps(e *wire.Encoder, tail uint, xs []*Maps, root bool) uint {
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Maps)
+		}
 		b.Bits(row, gravenBitsMaps(x))
 		tail = wire.StringMap(e, tail, &gravenMapMaps_1, t, 1, x.F1, true, wire.PutString)
 		out.End(row, o[0], tail-b.Tail)
@@ -468,25 +476,25 @@ func gravenGet1Maps(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMaps(d, b, []*Maps{m.(*Maps)})
 }
 func gravenOneMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) *Maps {
-	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
-	xs := [1]*Maps{wire.New[Maps](d, &t.Key)}
-	gravenGetMaps(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Maps](d, r, s, &gravenTypeMaps, &b)
+	gravenGetMaps(d, &b, []*Maps{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
-	t, b := gravenTypeMaps.Open((*Maps)(nil), d, r, s)
-	xs := wire.Alloc[Maps](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Maps](d, r, s, &gravenTypeMaps, &b)
 	gravenGetMaps(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2}
+var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty]}
 
 // Γraven is for the runtime.
 func (*Empty) Γraven() *wire.Type {
-	return wire.Bind[Empty](&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
+	return wire.Bind(&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
 }
 func gravenBitsEmpty(x *Empty) (b uint64) {
 	return b
@@ -504,7 +512,9 @@ func gravenPutEmpty(e *wire.Encoder, tail uint, xs []*Empty, root bool) uint {
 	}
 	step, tail := b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Empty)
+		}
 		b.Bits(row, gravenBitsEmpty(x))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
 		row += step
@@ -526,25 +536,25 @@ func gravenGet1Empty(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEmpty(d, b, []*Empty{m.(*Empty)})
 }
 func gravenOneEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) *Empty {
-	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
-	xs := [1]*Empty{wire.New[Empty](d, &t.Key)}
-	gravenGetEmpty(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Empty](d, r, s, &gravenTypeEmpty, &b)
+	gravenGetEmpty(d, &b, []*Empty{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
-	t, b := gravenTypeEmpty.Open((*Empty)(nil), d, r, s)
-	xs := wire.Alloc[Empty](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Empty](d, r, s, &gravenTypeEmpty, &b)
 	gravenGetEmpty(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0}
+var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0, Make: wire.Values[Node]}
 
 // Γraven is for the runtime.
 func (*Node) Γraven() *wire.Type {
-	return wire.Bind[Node](&gravenTypeNode, gravenPutNode, gravenPut1Node, gravenGet1Node)
+	return wire.Bind(&gravenTypeNode, gravenPutNode, gravenPut1Node, gravenGet1Node)
 }
 func gravenBitsNode(x *Node) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -566,7 +576,9 @@ func gravenPutNode(e *wire.Encoder, tail uint, xs []*Node, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Node)
+		}
 		b.Bits(row, gravenBitsNode(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -614,32 +626,32 @@ func gravenGet1Node(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNode(d, b, []*Node{m.(*Node)})
 }
 func gravenOneNode(d *wire.Decoder, r wire.Row, s *wire.Slot) *Node {
-	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
-	xs := [1]*Node{wire.New[Node](d, &t.Key)}
-	gravenGetNode(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Node](d, r, s, &gravenTypeNode, &b)
+	gravenGetNode(d, &b, []*Node{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
-	t, b := gravenTypeNode.Open((*Node)(nil), d, r, s)
-	xs := wire.Alloc[Node](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Node](d, r, s, &gravenTypeNode, &b)
 	gravenGetNode(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeChoice = wire.Type{Shape: 0xec2b941e}
-var gravenKeyChoice_Flag wire.Key
-var gravenKeyChoice_Number wire.Key
-var gravenKeyChoice_Text wire.Key
-var gravenKeyChoice_Raw wire.Key
-var gravenKeyChoice_Empty wire.Key
-var gravenKeyChoice_Node wire.Key
-var gravenKeyChoice_Color wire.Key
+var gravenTypeChoice = wire.Type{Shape: 0xec2b941e, Make: wire.Values[Choice]}
+var gravenKeyChoice_Flag = wire.Key{Make: wire.Values[Choice_Flag]}
+var gravenKeyChoice_Number = wire.Key{Make: wire.Values[Choice_Number]}
+var gravenKeyChoice_Text = wire.Key{Make: wire.Values[Choice_Text]}
+var gravenKeyChoice_Raw = wire.Key{Make: wire.Values[Choice_Raw]}
+var gravenKeyChoice_Empty = wire.Key{Make: wire.Values[Choice_Empty]}
+var gravenKeyChoice_Node = wire.Key{Make: wire.Values[Choice_Node]}
+var gravenKeyChoice_Color = wire.Key{Make: wire.Values[Choice_Color]}
 
 // Γraven is for the runtime.
 func (*Choice) Γraven() *wire.Type {
-	return wire.Bind[Choice](&gravenTypeChoice, gravenPutChoice, gravenPut1Choice, gravenGet1Choice)
+	return wire.Bind(&gravenTypeChoice, gravenPutChoice, gravenPut1Choice, gravenGet1Choice)
 }
 func gravenBitsChoice(x *Choice) (b uint64) {
 	b |= wire.Bit(len(x.Before) != 0) << 0
@@ -678,7 +690,9 @@ func gravenPutChoice(e *wire.Encoder, tail uint, xs []*Choice, root bool) uint {
 	}
 	o, out, step, tail := (*[9]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Choice)
+		}
 		b.Bits(row, gravenBitsChoice(x))
 		tail = e.String(tail, x.Before)
 		out.End(row, o[0], tail-b.Tail)
@@ -721,37 +735,37 @@ func gravenGetChoice(d *wire.Decoder, b *wire.Rows, xs []*Choice) {
 		r := b.Row(i)
 		x.Before = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			v := wire.New[Choice_Flag](d, &gravenKeyChoice_Flag)
+			v := wire.New[*Choice_Flag](d, &gravenKeyChoice_Flag)
 			v.Flag = r.Bool(&s[1])
 			x.Kind = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[Choice_Number](d, &gravenKeyChoice_Number)
+			v := wire.New[*Choice_Number](d, &gravenKeyChoice_Number)
 			v.Number = int32(r.U32(&s[2]))
 			x.Kind = v
 		}
 		if r.Has(&s[3]) {
-			v := wire.New[Choice_Text](d, &gravenKeyChoice_Text)
+			v := wire.New[*Choice_Text](d, &gravenKeyChoice_Text)
 			v.Text = d.String(r, &s[3])
 			x.Kind = v
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[Choice_Raw](d, &gravenKeyChoice_Raw)
+			v := wire.New[*Choice_Raw](d, &gravenKeyChoice_Raw)
 			v.Raw = d.Bytes(r, &s[4])
 			x.Kind = v
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[Choice_Empty](d, &gravenKeyChoice_Empty)
+			v := wire.New[*Choice_Empty](d, &gravenKeyChoice_Empty)
 			v.Empty = gravenOneEmpty(d, r, &s[5])
 			x.Kind = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[Choice_Node](d, &gravenKeyChoice_Node)
+			v := wire.New[*Choice_Node](d, &gravenKeyChoice_Node)
 			v.Node = gravenOneNode(d, r, &s[6])
 			x.Kind = v
 		}
 		if r.Has(&s[7]) {
-			v := wire.New[Choice_Color](d, &gravenKeyChoice_Color)
+			v := wire.New[*Choice_Color](d, &gravenKeyChoice_Color)
 			v.Color = Color(int32(r.U32(&s[7])))
 			x.Kind = v
 		}
@@ -765,25 +779,25 @@ func gravenGet1Choice(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetChoice(d, b, []*Choice{m.(*Choice)})
 }
 func gravenOneChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) *Choice {
-	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
-	xs := [1]*Choice{wire.New[Choice](d, &t.Key)}
-	gravenGetChoice(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Choice](d, r, s, &gravenTypeChoice, &b)
+	gravenGetChoice(d, &b, []*Choice{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
-	t, b := gravenTypeChoice.Open((*Choice)(nil), d, r, s)
-	xs := wire.Alloc[Choice](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Choice](d, r, s, &gravenTypeChoice, &b)
 	gravenGetChoice(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1}
+var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1, Make: wire.Values[Narrow]}
 
 // Γraven is for the runtime.
 func (*Narrow) Γraven() *wire.Type {
-	return wire.Bind[Narrow](&gravenTypeNarrow, gravenPutNarrow, gravenPut1Narrow, gravenGet1Narrow)
+	return wire.Bind(&gravenTypeNarrow, gravenPutNarrow, gravenPut1Narrow, gravenGet1Narrow)
 }
 func gravenBitsNarrow(x *Narrow) (b uint64) {
 	b |= wire.Bit(x.U8 != 0) << 0
@@ -809,7 +823,9 @@ func gravenPutNarrow(e *wire.Encoder, tail uint, xs []*Narrow, root bool) uint {
 	}
 	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Narrow)
+		}
 		b.Bits(row, gravenBitsNarrow(x))
 		e.Fail(wire.WideU(x.U8, 8))
 		out.U8(row, o[0], uint8(x.U8))
@@ -861,26 +877,26 @@ func gravenGet1Narrow(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetNarrow(d, b, []*Narrow{m.(*Narrow)})
 }
 func gravenOneNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) *Narrow {
-	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
-	xs := [1]*Narrow{wire.New[Narrow](d, &t.Key)}
-	gravenGetNarrow(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Narrow](d, r, s, &gravenTypeNarrow, &b)
+	gravenGetNarrow(d, &b, []*Narrow{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
-	t, b := gravenTypeNarrow.Open((*Narrow)(nil), d, r, s)
-	xs := wire.Alloc[Narrow](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Narrow](d, r, s, &gravenTypeNarrow, &b)
 	gravenGetNarrow(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePoint = wire.Type{Shape: 0xc060f50c}
+var gravenTypePoint = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
 func (*Point) Γraven() *wire.Type {
-	return wire.BindInline[Point](&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
+	return wire.BindInline(&gravenTypePoint, gravenPutPoint, gravenPut1Point, gravenGet1Point, gravenPackPoint, gravenUnpackPoint)
 }
 func gravenBitsPoint(x *Point) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.X) != 0) << 0
@@ -900,7 +916,9 @@ func gravenPutPoint(e *wire.Encoder, tail uint, xs []*Point, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Point)
+		}
 		b.Bits(row, gravenBitsPoint(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
@@ -942,12 +960,12 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeTriangle = wire.Type{Shape: 0xf5207984}
+var gravenTypeTriangle = wire.Type{Shape: 0xf5207984, Make: wire.Values[Triangle]}
 var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
-	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
+	return wire.BindInline(&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
 func gravenBitsTriangle(x *Triangle) (b uint64) {
 	b |= wire.Bit(x.A != nil) << 0
@@ -971,7 +989,9 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Triangle)
+		}
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.A)
@@ -995,19 +1015,19 @@ func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) 
 }
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[5]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
-	slab2 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
-	slab3 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab3 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.A = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
+			x.A = gravenUnpackPoint(d, r.Unpack(&s[0]), wire.Take[*Point](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.B = gravenUnpackPoint(d, r.Unpack(&s[1]), slab2.New(d))
+			x.B = gravenUnpackPoint(d, r.Unpack(&s[1]), wire.Take[*Point](d, slab2))
 		}
 		if r.Has(&s[2]) {
-			x.C = gravenUnpackPoint(d, r.Unpack(&s[2]), slab3.New(d))
+			x.C = gravenUnpackPoint(d, r.Unpack(&s[2]), wire.Take[*Point](d, slab3))
 		}
 		x.Tag = uint32(r.U8(&s[3]))
 		x.Lit = r.Bool(&s[4])
@@ -1033,20 +1053,20 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
-	x.A = gravenUnpackPoint(d, p.At(0), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
-	x.B = gravenUnpackPoint(d, p.At(16), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
-	x.C = gravenUnpackPoint(d, p.At(32), wire.New[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.A = gravenUnpackPoint(d, p.At(0), wire.New[*Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.B = gravenUnpackPoint(d, p.At(16), wire.New[*Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
+	x.C = gravenUnpackPoint(d, p.At(32), wire.New[*Point](d, &gravenTypePoint.Of((*Point)(nil)).Key))
 	x.Tag = uint32(p.U8(48))
 	x.Lit = p.Bool(49)
 	return x
 }
 
-var gravenTypeMesh = wire.Type{Shape: 0xae749c4c}
+var gravenTypeMesh = wire.Type{Shape: 0xae749c4c, Make: wire.Values[Mesh]}
 var gravenMapMesh_3 wire.MapInfo
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
-	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
+	return wire.Bind(&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
 func gravenBitsMesh(x *Mesh) (b uint64) {
 	b |= wire.Bit(x.Origin != nil) << 0
@@ -1068,7 +1088,9 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Mesh)
+		}
 		b.Bits(row, gravenBitsMesh(x))
 		if o[0] != 0 {
 			gravenPackPoint(e, row+uint(o[0]), x.Origin)
@@ -1089,11 +1111,11 @@ func gravenPut1Mesh(e *wire.Encoder, tail uint, m proto.Message, root bool) uint
 func gravenGetMesh(d *wire.Decoder, b *wire.Rows, xs []*Mesh) {
 	s := (*[3]wire.Slot)(b.Slots)
 	t := gravenTypeMesh.Of((*Mesh)(nil))
-	slab1 := wire.SlabOf[Point](d, &gravenTypePoint.Of((*Point)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypePoint.Of((*Point)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Origin = gravenUnpackPoint(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Origin = gravenUnpackPoint(d, r.Unpack(&s[0]), wire.Take[*Point](d, slab1))
 		}
 		if r.Has(&s[1]) {
 			x.Triangles = wire.UnpackList(d, r, &s[1], &gravenTypeTriangle.Of((*Triangle)(nil)).Key, 50, gravenUnpackTriangle)
@@ -1110,25 +1132,25 @@ func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
 }
 func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
-	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
-	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
-	gravenGetMesh(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Mesh](d, r, s, &gravenTypeMesh, &b)
+	gravenGetMesh(d, &b, []*Mesh{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
-	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
-	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Mesh](d, r, s, &gravenTypeMesh, &b)
 	gravenGetMesh(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac}
+var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac, Make: wire.Values[Sparse]}
 
 // Γraven is for the runtime.
 func (*Sparse) Γraven() *wire.Type {
-	return wire.Bind[Sparse](&gravenTypeSparse, gravenPutSparse, gravenPut1Sparse, gravenGet1Sparse)
+	return wire.Bind(&gravenTypeSparse, gravenPutSparse, gravenPut1Sparse, gravenGet1Sparse)
 }
 func gravenBitsSparse(x *Sparse) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -1153,7 +1175,9 @@ func gravenPutSparse(e *wire.Encoder, tail uint, xs []*Sparse, root bool) uint {
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Sparse)
+		}
 		b.Bits(row, gravenBitsSparse(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U64(row, o[1], uint64(x.M))
@@ -1195,25 +1219,25 @@ func gravenGet1Sparse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSparse(d, b, []*Sparse{m.(*Sparse)})
 }
 func gravenOneSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) *Sparse {
-	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
-	xs := [1]*Sparse{wire.New[Sparse](d, &t.Key)}
-	gravenGetSparse(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Sparse](d, r, s, &gravenTypeSparse, &b)
+	gravenGetSparse(d, &b, []*Sparse{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
-	t, b := gravenTypeSparse.Open((*Sparse)(nil), d, r, s)
-	xs := wire.Alloc[Sparse](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Sparse](d, r, s, &gravenTypeSparse, &b)
 	gravenGetSparse(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa}
+var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa, Make: wire.Values[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
-	return wire.Bind[Wide](&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
+	return wire.Bind(&gravenTypeWide, gravenPutWide, gravenPut1Wide, gravenGet1Wide)
 }
 func gravenBitsWide(x *Wide) (b uint64) {
 	b |= wire.Bit(x.F1 != 0) << 0
@@ -1246,7 +1270,9 @@ func gravenPutWide(e *wire.Encoder, tail uint, xs []*Wide, root bool) uint {
 	}
 	o, out, step, tail := (*[15]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Wide)
+		}
 		b.Bits(row, gravenBitsWide(x))
 		out.U64(row, o[0], uint64(x.F1))
 		out.U64(row, o[1], uint64(x.F2))
@@ -1314,15 +1340,15 @@ func gravenGet1Wide(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWide(d, b, []*Wide{m.(*Wide)})
 }
 func gravenOneWide(d *wire.Decoder, r wire.Row, s *wire.Slot) *Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := [1]*Wide{wire.New[Wide](d, &t.Key)}
-	gravenGetWide(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Wide](d, r, s, &gravenTypeWide, &b)
+	gravenGetWide(d, &b, []*Wide{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
-	t, b := gravenTypeWide.Open((*Wide)(nil), d, r, s)
-	xs := wire.Alloc[Wide](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Wide](d, r, s, &gravenTypeWide, &b)
 	gravenGetWide(d, &b, xs)
 	d.Close()
 	return xs

@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAccount = wire.Type{Shape: 0x011f58ad}
+var gravenTypeAccount = wire.Type{Shape: 0x011f58ad, Make: wire.Values[Account]}
 
 // Γraven is for the runtime.
 func (*Account) Γraven() *wire.Type {
-	return wire.Bind[Account](&gravenTypeAccount, gravenPutAccount, gravenPut1Account, gravenGet1Account)
+	return wire.Bind(&gravenTypeAccount, gravenPutAccount, gravenPut1Account, gravenGet1Account)
 }
 func gravenBitsAccount(x *Account) (b uint64) {
 	b |= wire.Bit(x.Id != 0) << 0
@@ -44,7 +44,9 @@ func gravenPutAccount(e *wire.Encoder, tail uint, xs []*Account, root bool) uint
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Account)
+		}
 		b.Bits(row, gravenBitsAccount(x))
 		out.U64(row, o[0], uint64(x.Id))
 		tail = e.String(tail, x.Owner)
@@ -85,25 +87,25 @@ func gravenGet1Account(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAccount(d, b, []*Account{m.(*Account)})
 }
 func gravenOneAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) *Account {
-	t, b := gravenTypeAccount.Open((*Account)(nil), d, r, s)
-	xs := [1]*Account{wire.New[Account](d, &t.Key)}
-	gravenGetAccount(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Account](d, r, s, &gravenTypeAccount, &b)
+	gravenGetAccount(d, &b, []*Account{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Account {
-	t, b := gravenTypeAccount.Open((*Account)(nil), d, r, s)
-	xs := wire.Alloc[Account](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Account](d, r, s, &gravenTypeAccount, &b)
 	gravenGetAccount(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0}
+var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0, Make: wire.Values[Transaction]}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
-	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
+	return wire.Bind(&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
 func gravenBitsTransaction(x *Transaction) (b uint64) {
 	b |= wire.Bit(x.Id != 0) << 0
@@ -126,7 +128,9 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Transaction)
+		}
 		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
 		tail = wire.One(e, tail, x.SettledAt)
@@ -170,25 +174,25 @@ func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
 }
 func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
-	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
-	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
-	gravenGetTransaction(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Transaction](d, r, s, &gravenTypeTransaction, &b)
+	gravenGetTransaction(d, &b, []*Transaction{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
-	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
-	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Transaction](d, r, s, &gravenTypeTransaction, &b)
 	gravenGetTransaction(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry]}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
-	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
+	return wire.Bind(&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
 func gravenBitsEntry(x *Entry) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -209,7 +213,9 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Entry)
+		}
 		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
@@ -244,25 +250,25 @@ func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
 }
 func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
-	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
-	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
-	gravenGetEntry(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Entry](d, r, s, &gravenTypeEntry, &b)
+	gravenGetEntry(d, &b, []*Entry{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
-	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
-	xs := wire.Alloc[Entry](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Entry](d, r, s, &gravenTypeEntry, &b)
 	gravenGetEntry(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1}
+var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1, Make: wire.Values[Receipt]}
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
-	return wire.Bind[Receipt](&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
+	return wire.Bind(&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
 }
 func gravenBitsReceipt(x *Receipt) (b uint64) {
 	b |= wire.Bit(x.Transaction != 0) << 0
@@ -286,7 +292,9 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Receipt)
+		}
 		b.Bits(row, gravenBitsReceipt(x))
 		out.U64(row, o[0], uint64(x.Transaction))
 		tail = e.String(tail, x.Reference)
@@ -328,25 +336,25 @@ func gravenGet1Receipt(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReceipt(d, b, []*Receipt{m.(*Receipt)})
 }
 func gravenOneReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) *Receipt {
-	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
-	xs := [1]*Receipt{wire.New[Receipt](d, &t.Key)}
-	gravenGetReceipt(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Receipt](d, r, s, &gravenTypeReceipt, &b)
+	gravenGetReceipt(d, &b, []*Receipt{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
-	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
-	xs := wire.Alloc[Receipt](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Receipt](d, r, s, &gravenTypeReceipt, &b)
 	gravenGetReceipt(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeBalance = wire.Type{Shape: 0xc060f50c}
+var gravenTypeBalance = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Balance]}
 
 // Γraven is for the runtime.
 func (*Balance) Γraven() *wire.Type {
-	return wire.Bind[Balance](&gravenTypeBalance, gravenPutBalance, gravenPut1Balance, gravenGet1Balance)
+	return wire.Bind(&gravenTypeBalance, gravenPutBalance, gravenPut1Balance, gravenGet1Balance)
 }
 func gravenBitsBalance(x *Balance) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -366,7 +374,9 @@ func gravenPutBalance(e *wire.Encoder, tail uint, xs []*Balance, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Balance)
+		}
 		b.Bits(row, gravenBitsBalance(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
@@ -394,25 +404,25 @@ func gravenGet1Balance(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetBalance(d, b, []*Balance{m.(*Balance)})
 }
 func gravenOneBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) *Balance {
-	t, b := gravenTypeBalance.Open((*Balance)(nil), d, r, s)
-	xs := [1]*Balance{wire.New[Balance](d, &t.Key)}
-	gravenGetBalance(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Balance](d, r, s, &gravenTypeBalance, &b)
+	gravenGetBalance(d, &b, []*Balance{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Balance {
-	t, b := gravenTypeBalance.Open((*Balance)(nil), d, r, s)
-	xs := wire.Alloc[Balance](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Balance](d, r, s, &gravenTypeBalance, &b)
 	gravenGetBalance(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0}
+var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0, Make: wire.Values[Overdraft]}
 
 // Γraven is for the runtime.
 func (*Overdraft) Γraven() *wire.Type {
-	return wire.Bind[Overdraft](&gravenTypeOverdraft, gravenPutOverdraft, gravenPut1Overdraft, gravenGet1Overdraft)
+	return wire.Bind(&gravenTypeOverdraft, gravenPutOverdraft, gravenPut1Overdraft, gravenGet1Overdraft)
 }
 func gravenBitsOverdraft(x *Overdraft) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -434,7 +444,9 @@ func gravenPutOverdraft(e *wire.Encoder, tail uint, xs []*Overdraft, root bool) 
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Overdraft)
+		}
 		b.Bits(row, gravenBitsOverdraft(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Balance))
@@ -466,25 +478,25 @@ func gravenGet1Overdraft(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOverdraft(d, b, []*Overdraft{m.(*Overdraft)})
 }
 func gravenOneOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) *Overdraft {
-	t, b := gravenTypeOverdraft.Open((*Overdraft)(nil), d, r, s)
-	xs := [1]*Overdraft{wire.New[Overdraft](d, &t.Key)}
-	gravenGetOverdraft(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Overdraft](d, r, s, &gravenTypeOverdraft, &b)
+	gravenGetOverdraft(d, &b, []*Overdraft{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Overdraft {
-	t, b := gravenTypeOverdraft.Open((*Overdraft)(nil), d, r, s)
-	xs := wire.Alloc[Overdraft](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Overdraft](d, r, s, &gravenTypeOverdraft, &b)
 	gravenGetOverdraft(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0}
+var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0, Make: wire.Values[OpenAccountRequest]}
 
 // Γraven is for the runtime.
 func (*OpenAccountRequest) Γraven() *wire.Type {
-	return wire.Bind[OpenAccountRequest](&gravenTypeOpenAccountRequest, gravenPutOpenAccountRequest, gravenPut1OpenAccountRequest, gravenGet1OpenAccountRequest)
+	return wire.Bind(&gravenTypeOpenAccountRequest, gravenPutOpenAccountRequest, gravenPut1OpenAccountRequest, gravenGet1OpenAccountRequest)
 }
 func gravenBitsOpenAccountRequest(x *OpenAccountRequest) (b uint64) {
 	b |= wire.Bit(len(x.Owner) != 0) << 0
@@ -505,7 +517,9 @@ func gravenPutOpenAccountRequest(e *wire.Encoder, tail uint, xs []*OpenAccountRe
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(OpenAccountRequest)
+		}
 		b.Bits(row, gravenBitsOpenAccountRequest(x))
 		tail = e.String(tail, x.Owner)
 		out.End(row, o[0], tail-b.Tail)
@@ -537,25 +551,25 @@ func gravenGet1OpenAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetOpenAccountRequest(d, b, []*OpenAccountRequest{m.(*OpenAccountRequest)})
 }
 func gravenOneOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountRequest {
-	t, b := gravenTypeOpenAccountRequest.Open((*OpenAccountRequest)(nil), d, r, s)
-	xs := [1]*OpenAccountRequest{wire.New[OpenAccountRequest](d, &t.Key)}
-	gravenGetOpenAccountRequest(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*OpenAccountRequest](d, r, s, &gravenTypeOpenAccountRequest, &b)
+	gravenGetOpenAccountRequest(d, &b, []*OpenAccountRequest{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountRequest {
-	t, b := gravenTypeOpenAccountRequest.Open((*OpenAccountRequest)(nil), d, r, s)
-	xs := wire.Alloc[OpenAccountRequest](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*OpenAccountRequest](d, r, s, &gravenTypeOpenAccountRequest, &b)
 	gravenGetOpenAccountRequest(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[OpenAccountResponse]}
 
 // Γraven is for the runtime.
 func (*OpenAccountResponse) Γraven() *wire.Type {
-	return wire.Bind[OpenAccountResponse](&gravenTypeOpenAccountResponse, gravenPutOpenAccountResponse, gravenPut1OpenAccountResponse, gravenGet1OpenAccountResponse)
+	return wire.Bind(&gravenTypeOpenAccountResponse, gravenPutOpenAccountResponse, gravenPut1OpenAccountResponse, gravenGet1OpenAccountResponse)
 }
 func gravenBitsOpenAccountResponse(x *OpenAccountResponse) (b uint64) {
 	b |= wire.Bit(x.Account != nil) << 0
@@ -574,7 +588,9 @@ func gravenPutOpenAccountResponse(e *wire.Encoder, tail uint, xs []*OpenAccountR
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(OpenAccountResponse)
+		}
 		b.Bits(row, gravenBitsOpenAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
@@ -605,25 +621,25 @@ func gravenGet1OpenAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Messag
 	gravenGetOpenAccountResponse(d, b, []*OpenAccountResponse{m.(*OpenAccountResponse)})
 }
 func gravenOneOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *OpenAccountResponse {
-	t, b := gravenTypeOpenAccountResponse.Open((*OpenAccountResponse)(nil), d, r, s)
-	xs := [1]*OpenAccountResponse{wire.New[OpenAccountResponse](d, &t.Key)}
-	gravenGetOpenAccountResponse(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*OpenAccountResponse](d, r, s, &gravenTypeOpenAccountResponse, &b)
+	gravenGetOpenAccountResponse(d, &b, []*OpenAccountResponse{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*OpenAccountResponse {
-	t, b := gravenTypeOpenAccountResponse.Open((*OpenAccountResponse)(nil), d, r, s)
-	xs := wire.Alloc[OpenAccountResponse](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*OpenAccountResponse](d, r, s, &gravenTypeOpenAccountResponse, &b)
 	gravenGetOpenAccountResponse(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[GetAccountRequest]}
 
 // Γraven is for the runtime.
 func (*GetAccountRequest) Γraven() *wire.Type {
-	return wire.Bind[GetAccountRequest](&gravenTypeGetAccountRequest, gravenPutGetAccountRequest, gravenPut1GetAccountRequest, gravenGet1GetAccountRequest)
+	return wire.Bind(&gravenTypeGetAccountRequest, gravenPutGetAccountRequest, gravenPut1GetAccountRequest, gravenGet1GetAccountRequest)
 }
 func gravenBitsGetAccountRequest(x *GetAccountRequest) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -642,7 +658,9 @@ func gravenPutGetAccountRequest(e *wire.Encoder, tail uint, xs []*GetAccountRequ
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(GetAccountRequest)
+		}
 		b.Bits(row, gravenBitsGetAccountRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -668,25 +686,25 @@ func gravenGet1GetAccountRequest(d *wire.Decoder, b *wire.Rows, m proto.Message)
 	gravenGetGetAccountRequest(d, b, []*GetAccountRequest{m.(*GetAccountRequest)})
 }
 func gravenOneGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountRequest {
-	t, b := gravenTypeGetAccountRequest.Open((*GetAccountRequest)(nil), d, r, s)
-	xs := [1]*GetAccountRequest{wire.New[GetAccountRequest](d, &t.Key)}
-	gravenGetGetAccountRequest(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*GetAccountRequest](d, r, s, &gravenTypeGetAccountRequest, &b)
+	gravenGetGetAccountRequest(d, &b, []*GetAccountRequest{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountRequest {
-	t, b := gravenTypeGetAccountRequest.Open((*GetAccountRequest)(nil), d, r, s)
-	xs := wire.Alloc[GetAccountRequest](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*GetAccountRequest](d, r, s, &gravenTypeGetAccountRequest, &b)
 	gravenGetGetAccountRequest(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[GetAccountResponse]}
 
 // Γraven is for the runtime.
 func (*GetAccountResponse) Γraven() *wire.Type {
-	return wire.Bind[GetAccountResponse](&gravenTypeGetAccountResponse, gravenPutGetAccountResponse, gravenPut1GetAccountResponse, gravenGet1GetAccountResponse)
+	return wire.Bind(&gravenTypeGetAccountResponse, gravenPutGetAccountResponse, gravenPut1GetAccountResponse, gravenGet1GetAccountResponse)
 }
 func gravenBitsGetAccountResponse(x *GetAccountResponse) (b uint64) {
 	b |= wire.Bit(x.Account != nil) << 0
@@ -705,7 +723,9 @@ func gravenPutGetAccountResponse(e *wire.Encoder, tail uint, xs []*GetAccountRes
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(GetAccountResponse)
+		}
 		b.Bits(row, gravenBitsGetAccountResponse(x))
 		if v := x.Account; v != nil {
 			tail = gravenPutAccount(e, tail, []*Account{v}, false)
@@ -736,25 +756,25 @@ func gravenGet1GetAccountResponse(d *wire.Decoder, b *wire.Rows, m proto.Message
 	gravenGetGetAccountResponse(d, b, []*GetAccountResponse{m.(*GetAccountResponse)})
 }
 func gravenOneGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *GetAccountResponse {
-	t, b := gravenTypeGetAccountResponse.Open((*GetAccountResponse)(nil), d, r, s)
-	xs := [1]*GetAccountResponse{wire.New[GetAccountResponse](d, &t.Key)}
-	gravenGetGetAccountResponse(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*GetAccountResponse](d, r, s, &gravenTypeGetAccountResponse, &b)
+	gravenGetGetAccountResponse(d, &b, []*GetAccountResponse{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GetAccountResponse {
-	t, b := gravenTypeGetAccountResponse.Open((*GetAccountResponse)(nil), d, r, s)
-	xs := wire.Alloc[GetAccountResponse](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*GetAccountResponse](d, r, s, &gravenTypeGetAccountResponse, &b)
 	gravenGetGetAccountResponse(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1}
+var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1, Make: wire.Values[StatementRequest]}
 
 // Γraven is for the runtime.
 func (*StatementRequest) Γraven() *wire.Type {
-	return wire.Bind[StatementRequest](&gravenTypeStatementRequest, gravenPutStatementRequest, gravenPut1StatementRequest, gravenGet1StatementRequest)
+	return wire.Bind(&gravenTypeStatementRequest, gravenPutStatementRequest, gravenPut1StatementRequest, gravenGet1StatementRequest)
 }
 func gravenBitsStatementRequest(x *StatementRequest) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -775,7 +795,9 @@ func gravenPutStatementRequest(e *wire.Encoder, tail uint, xs []*StatementReques
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(StatementRequest)
+		}
 		b.Bits(row, gravenBitsStatementRequest(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.After))
@@ -805,25 +827,25 @@ func gravenGet1StatementRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) 
 	gravenGetStatementRequest(d, b, []*StatementRequest{m.(*StatementRequest)})
 }
 func gravenOneStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementRequest {
-	t, b := gravenTypeStatementRequest.Open((*StatementRequest)(nil), d, r, s)
-	xs := [1]*StatementRequest{wire.New[StatementRequest](d, &t.Key)}
-	gravenGetStatementRequest(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*StatementRequest](d, r, s, &gravenTypeStatementRequest, &b)
+	gravenGetStatementRequest(d, &b, []*StatementRequest{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementRequest {
-	t, b := gravenTypeStatementRequest.Open((*StatementRequest)(nil), d, r, s)
-	xs := wire.Alloc[StatementRequest](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*StatementRequest](d, r, s, &gravenTypeStatementRequest, &b)
 	gravenGetStatementRequest(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1}
+var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1, Make: wire.Values[StatementLine]}
 
 // Γraven is for the runtime.
 func (*StatementLine) Γraven() *wire.Type {
-	return wire.Bind[StatementLine](&gravenTypeStatementLine, gravenPutStatementLine, gravenPut1StatementLine, gravenGet1StatementLine)
+	return wire.Bind(&gravenTypeStatementLine, gravenPutStatementLine, gravenPut1StatementLine, gravenGet1StatementLine)
 }
 func gravenBitsStatementLine(x *StatementLine) (b uint64) {
 	b |= wire.Bit(x.Transaction != nil) << 0
@@ -844,7 +866,9 @@ func gravenPutStatementLine(e *wire.Encoder, tail uint, xs []*StatementLine, roo
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(StatementLine)
+		}
 		b.Bits(row, gravenBitsStatementLine(x))
 		if v := x.Transaction; v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v}, false)
@@ -879,27 +903,27 @@ func gravenGet1StatementLine(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStatementLine(d, b, []*StatementLine{m.(*StatementLine)})
 }
 func gravenOneStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) *StatementLine {
-	t, b := gravenTypeStatementLine.Open((*StatementLine)(nil), d, r, s)
-	xs := [1]*StatementLine{wire.New[StatementLine](d, &t.Key)}
-	gravenGetStatementLine(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*StatementLine](d, r, s, &gravenTypeStatementLine, &b)
+	gravenGetStatementLine(d, &b, []*StatementLine{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*StatementLine {
-	t, b := gravenTypeStatementLine.Open((*StatementLine)(nil), d, r, s)
-	xs := wire.Alloc[StatementLine](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*StatementLine](d, r, s, &gravenTypeStatementLine, &b)
 	gravenGetStatementLine(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463}
-var gravenKeyFeedRequest_Settle wire.Key
-var gravenKeyFeedRequest_Watch wire.Key
+var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463, Make: wire.Values[FeedRequest]}
+var gravenKeyFeedRequest_Settle = wire.Key{Make: wire.Values[FeedRequest_Settle]}
+var gravenKeyFeedRequest_Watch = wire.Key{Make: wire.Values[FeedRequest_Watch]}
 
 // Γraven is for the runtime.
 func (*FeedRequest) Γraven() *wire.Type {
-	return wire.Bind[FeedRequest](&gravenTypeFeedRequest, gravenPutFeedRequest, gravenPut1FeedRequest, gravenGet1FeedRequest)
+	return wire.Bind(&gravenTypeFeedRequest, gravenPutFeedRequest, gravenPut1FeedRequest, gravenGet1FeedRequest)
 }
 func gravenBitsFeedRequest(x *FeedRequest) (b uint64) {
 	switch v := x.Action.(type) {
@@ -923,7 +947,9 @@ func gravenPutFeedRequest(e *wire.Encoder, tail uint, xs []*FeedRequest, root bo
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(FeedRequest)
+		}
 		b.Bits(row, gravenBitsFeedRequest(x))
 		if v, _ := x.Action.(*FeedRequest_Settle); v != nil {
 			tail = gravenPutTransaction(e, tail, []*Transaction{v.Settle}, false)
@@ -947,12 +973,12 @@ func gravenGetFeedRequest(d *wire.Decoder, b *wire.Rows, xs []*FeedRequest) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[FeedRequest_Settle](d, &gravenKeyFeedRequest_Settle)
+			v := wire.New[*FeedRequest_Settle](d, &gravenKeyFeedRequest_Settle)
 			v.Settle = gravenOneTransaction(d, r, &s[0])
 			x.Action = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[FeedRequest_Watch](d, &gravenKeyFeedRequest_Watch)
+			v := wire.New[*FeedRequest_Watch](d, &gravenKeyFeedRequest_Watch)
 			v.Watch = gravenOneWatch(d, r, &s[1])
 			x.Action = v
 		}
@@ -965,25 +991,25 @@ func gravenGet1FeedRequest(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFeedRequest(d, b, []*FeedRequest{m.(*FeedRequest)})
 }
 func gravenOneFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedRequest {
-	t, b := gravenTypeFeedRequest.Open((*FeedRequest)(nil), d, r, s)
-	xs := [1]*FeedRequest{wire.New[FeedRequest](d, &t.Key)}
-	gravenGetFeedRequest(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*FeedRequest](d, r, s, &gravenTypeFeedRequest, &b)
+	gravenGetFeedRequest(d, &b, []*FeedRequest{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedRequest {
-	t, b := gravenTypeFeedRequest.Open((*FeedRequest)(nil), d, r, s)
-	xs := wire.Alloc[FeedRequest](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*FeedRequest](d, r, s, &gravenTypeFeedRequest, &b)
 	gravenGetFeedRequest(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e}
+var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Watch]}
 
 // Γraven is for the runtime.
 func (*Watch) Γraven() *wire.Type {
-	return wire.Bind[Watch](&gravenTypeWatch, gravenPutWatch, gravenPut1Watch, gravenGet1Watch)
+	return wire.Bind(&gravenTypeWatch, gravenPutWatch, gravenPut1Watch, gravenGet1Watch)
 }
 func gravenBitsWatch(x *Watch) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -1002,7 +1028,9 @@ func gravenPutWatch(e *wire.Encoder, tail uint, xs []*Watch, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Watch)
+		}
 		b.Bits(row, gravenBitsWatch(x))
 		out.U64(row, o[0], uint64(x.Account))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
@@ -1028,29 +1056,29 @@ func gravenGet1Watch(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetWatch(d, b, []*Watch{m.(*Watch)})
 }
 func gravenOneWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) *Watch {
-	t, b := gravenTypeWatch.Open((*Watch)(nil), d, r, s)
-	xs := [1]*Watch{wire.New[Watch](d, &t.Key)}
-	gravenGetWatch(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Watch](d, r, s, &gravenTypeWatch, &b)
+	gravenGetWatch(d, &b, []*Watch{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
-	t, b := gravenTypeWatch.Open((*Watch)(nil), d, r, s)
-	xs := wire.Alloc[Watch](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Watch](d, r, s, &gravenTypeWatch, &b)
 	gravenGetWatch(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249}
-var gravenKeyFeedResponse_Receipt wire.Key
-var gravenKeyFeedResponse_Refusal wire.Key
-var gravenKeyFeedResponse_Watching wire.Key
-var gravenKeyFeedResponse_Settled wire.Key
+var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249, Make: wire.Values[FeedResponse]}
+var gravenKeyFeedResponse_Receipt = wire.Key{Make: wire.Values[FeedResponse_Receipt]}
+var gravenKeyFeedResponse_Refusal = wire.Key{Make: wire.Values[FeedResponse_Refusal]}
+var gravenKeyFeedResponse_Watching = wire.Key{Make: wire.Values[FeedResponse_Watching]}
+var gravenKeyFeedResponse_Settled = wire.Key{Make: wire.Values[FeedResponse_Settled]}
 
 // Γraven is for the runtime.
 func (*FeedResponse) Γraven() *wire.Type {
-	return wire.Bind[FeedResponse](&gravenTypeFeedResponse, gravenPutFeedResponse, gravenPut1FeedResponse, gravenGet1FeedResponse)
+	return wire.Bind(&gravenTypeFeedResponse, gravenPutFeedResponse, gravenPut1FeedResponse, gravenGet1FeedResponse)
 }
 func gravenBitsFeedResponse(x *FeedResponse) (b uint64) {
 	switch v := x.Event.(type) {
@@ -1078,7 +1106,9 @@ func gravenPutFeedResponse(e *wire.Encoder, tail uint, xs []*FeedResponse, root 
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(FeedResponse)
+		}
 		b.Bits(row, gravenBitsFeedResponse(x))
 		if v, _ := x.Event.(*FeedResponse_Receipt); v != nil {
 			tail = gravenPutReceipt(e, tail, []*Receipt{v.Receipt}, false)
@@ -1110,22 +1140,22 @@ func gravenGetFeedResponse(d *wire.Decoder, b *wire.Rows, xs []*FeedResponse) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[FeedResponse_Receipt](d, &gravenKeyFeedResponse_Receipt)
+			v := wire.New[*FeedResponse_Receipt](d, &gravenKeyFeedResponse_Receipt)
 			v.Receipt = gravenOneReceipt(d, r, &s[0])
 			x.Event = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[FeedResponse_Refusal](d, &gravenKeyFeedResponse_Refusal)
+			v := wire.New[*FeedResponse_Refusal](d, &gravenKeyFeedResponse_Refusal)
 			v.Refusal = gravenOneRefusal(d, r, &s[1])
 			x.Event = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[FeedResponse_Watching](d, &gravenKeyFeedResponse_Watching)
+			v := wire.New[*FeedResponse_Watching](d, &gravenKeyFeedResponse_Watching)
 			v.Watching = gravenOneAccount(d, r, &s[2])
 			x.Event = v
 		}
 		if r.Has(&s[3]) {
-			v := wire.New[FeedResponse_Settled](d, &gravenKeyFeedResponse_Settled)
+			v := wire.New[*FeedResponse_Settled](d, &gravenKeyFeedResponse_Settled)
 			v.Settled = gravenOneTransaction(d, r, &s[3])
 			x.Event = v
 		}
@@ -1138,25 +1168,25 @@ func gravenGet1FeedResponse(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFeedResponse(d, b, []*FeedResponse{m.(*FeedResponse)})
 }
 func gravenOneFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) *FeedResponse {
-	t, b := gravenTypeFeedResponse.Open((*FeedResponse)(nil), d, r, s)
-	xs := [1]*FeedResponse{wire.New[FeedResponse](d, &t.Key)}
-	gravenGetFeedResponse(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*FeedResponse](d, r, s, &gravenTypeFeedResponse, &b)
+	gravenGetFeedResponse(d, &b, []*FeedResponse{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedResponse {
-	t, b := gravenTypeFeedResponse.Open((*FeedResponse)(nil), d, r, s)
-	xs := wire.Alloc[FeedResponse](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*FeedResponse](d, r, s, &gravenTypeFeedResponse, &b)
 	gravenGetFeedResponse(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697}
+var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697, Make: wire.Values[Refusal]}
 
 // Γraven is for the runtime.
 func (*Refusal) Γraven() *wire.Type {
-	return wire.Bind[Refusal](&gravenTypeRefusal, gravenPutRefusal, gravenPut1Refusal, gravenGet1Refusal)
+	return wire.Bind(&gravenTypeRefusal, gravenPutRefusal, gravenPut1Refusal, gravenGet1Refusal)
 }
 func gravenBitsRefusal(x *Refusal) (b uint64) {
 	b |= wire.Bit(len(x.Reference) != 0) << 0
@@ -1178,7 +1208,9 @@ func gravenPutRefusal(e *wire.Encoder, tail uint, xs []*Refusal, root bool) uint
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Refusal)
+		}
 		b.Bits(row, gravenBitsRefusal(x))
 		tail = e.String(tail, x.Reference)
 		out.End(row, o[0], tail-b.Tail)
@@ -1217,15 +1249,15 @@ func gravenGet1Refusal(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRefusal(d, b, []*Refusal{m.(*Refusal)})
 }
 func gravenOneRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) *Refusal {
-	t, b := gravenTypeRefusal.Open((*Refusal)(nil), d, r, s)
-	xs := [1]*Refusal{wire.New[Refusal](d, &t.Key)}
-	gravenGetRefusal(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Refusal](d, r, s, &gravenTypeRefusal, &b)
+	gravenGetRefusal(d, &b, []*Refusal{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRefusal(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Refusal {
-	t, b := gravenTypeRefusal.Open((*Refusal)(nil), d, r, s)
-	xs := wire.Alloc[Refusal](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Refusal](d, r, s, &gravenTypeRefusal, &b)
 	gravenGetRefusal(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Logs]}
 
 // Γraven is for the runtime.
 func (*Logs) Γraven() *wire.Type {
-	return wire.Bind[Logs](&gravenTypeLogs, gravenPutLogs, gravenPut1Logs, gravenGet1Logs)
+	return wire.Bind(&gravenTypeLogs, gravenPutLogs, gravenPut1Logs, gravenGet1Logs)
 }
 func gravenBitsLogs(x *Logs) (b uint64) {
 	b |= wire.Bit(len(x.Logs) != 0) << 0
@@ -38,7 +38,9 @@ func gravenPutLogs(e *wire.Encoder, tail uint, xs []*Logs, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Logs)
+		}
 		b.Bits(row, gravenBitsLogs(x))
 		if v := x.Logs; len(v) != 0 {
 			tail = gravenPutLog(e, tail, v, false)
@@ -69,25 +71,25 @@ func gravenGet1Logs(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLogs(d, b, []*Logs{m.(*Logs)})
 }
 func gravenOneLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) *Logs {
-	t, b := gravenTypeLogs.Open((*Logs)(nil), d, r, s)
-	xs := [1]*Logs{wire.New[Logs](d, &t.Key)}
-	gravenGetLogs(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Logs](d, r, s, &gravenTypeLogs, &b)
+	gravenGetLogs(d, &b, []*Logs{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Logs {
-	t, b := gravenTypeLogs.Open((*Logs)(nil), d, r, s)
-	xs := wire.Alloc[Logs](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Logs](d, r, s, &gravenTypeLogs, &b)
 	gravenGetLogs(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeLog = wire.Type{Shape: 0x00840d70}
+var gravenTypeLog = wire.Type{Shape: 0x00840d70, Make: wire.Values[Log]}
 
 // Γraven is for the runtime.
 func (*Log) Γraven() *wire.Type {
-	return wire.Bind[Log](&gravenTypeLog, gravenPutLog, gravenPut1Log, gravenGet1Log)
+	return wire.Bind(&gravenTypeLog, gravenPutLog, gravenPut1Log, gravenGet1Log)
 }
 func gravenBitsLog(x *Log) (b uint64) {
 	b |= wire.Bit(x.Address != nil) << 0
@@ -112,7 +114,9 @@ func gravenPutLog(e *wire.Encoder, tail uint, xs []*Log, root bool) uint {
 	}
 	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Log)
+		}
 		b.Bits(row, gravenBitsLog(x))
 		if o[0] != 0 {
 			gravenPackAddress(e, row+uint(o[0]), x.Address)
@@ -139,11 +143,11 @@ func gravenPut1Log(e *wire.Encoder, tail uint, m proto.Message, root bool) uint 
 }
 func gravenGetLog(d *wire.Decoder, b *wire.Rows, xs []*Log) {
 	s := (*[7]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Address](d, &gravenTypeAddress.Of((*Address)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeAddress.Of((*Address)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Address = gravenUnpackAddress(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Address = gravenUnpackAddress(d, r.Unpack(&s[0]), wire.Take[*Address](d, slab1))
 		}
 		x.Identity = d.String(r, &s[1])
 		x.Userid = d.String(r, &s[2])
@@ -160,26 +164,26 @@ func gravenGet1Log(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLog(d, b, []*Log{m.(*Log)})
 }
 func gravenOneLog(d *wire.Decoder, r wire.Row, s *wire.Slot) *Log {
-	t, b := gravenTypeLog.Open((*Log)(nil), d, r, s)
-	xs := [1]*Log{wire.New[Log](d, &t.Key)}
-	gravenGetLog(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Log](d, r, s, &gravenTypeLog, &b)
+	gravenGetLog(d, &b, []*Log{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
-	t, b := gravenTypeLog.Open((*Log)(nil), d, r, s)
-	xs := wire.Alloc[Log](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Log](d, r, s, &gravenTypeLog, &b)
 	gravenGetLog(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b}
+var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b, Make: wire.Values[Address]}
 var gravenZeroAddress Address
 
 // Γraven is for the runtime.
 func (*Address) Γraven() *wire.Type {
-	return wire.BindInline[Address](&gravenTypeAddress, gravenPutAddress, gravenPut1Address, gravenGet1Address, gravenPackAddress, gravenUnpackAddress)
+	return wire.BindInline(&gravenTypeAddress, gravenPutAddress, gravenPut1Address, gravenGet1Address, gravenPackAddress, gravenUnpackAddress)
 }
 func gravenBitsAddress(x *Address) (b uint64) {
 	b |= wire.Bit(x.X0 != 0) << 0
@@ -201,7 +205,9 @@ func gravenPutAddress(e *wire.Encoder, tail uint, xs []*Address, root bool) uint
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Address)
+		}
 		b.Bits(row, gravenBitsAddress(x))
 		e.Fail(wire.WideU(x.X0, 8))
 		out.U8(row, o[0], uint8(x.X0))

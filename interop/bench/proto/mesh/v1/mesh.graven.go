@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeMesh = wire.Type{Shape: 0x6184babc}
+var gravenTypeMesh = wire.Type{Shape: 0x6184babc, Make: wire.Values[Mesh]}
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
-	return wire.Bind[Mesh](&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
+	return wire.Bind(&gravenTypeMesh, gravenPutMesh, gravenPut1Mesh, gravenGet1Mesh)
 }
 func gravenBitsMesh(x *Mesh) (b uint64) {
 	b |= wire.Bit(len(x.Triangles) != 0) << 0
@@ -39,7 +39,9 @@ func gravenPutMesh(e *wire.Encoder, tail uint, xs []*Mesh, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Mesh)
+		}
 		b.Bits(row, gravenBitsMesh(x))
 		tail = wire.PackAll(e, tail, x.Triangles, 48, gravenPackTriangle)
 		out.End(row, o[0], tail-b.Tail)
@@ -68,26 +70,26 @@ func gravenGet1Mesh(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetMesh(d, b, []*Mesh{m.(*Mesh)})
 }
 func gravenOneMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) *Mesh {
-	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
-	xs := [1]*Mesh{wire.New[Mesh](d, &t.Key)}
-	gravenGetMesh(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Mesh](d, r, s, &gravenTypeMesh, &b)
+	gravenGetMesh(d, &b, []*Mesh{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
-	t, b := gravenTypeMesh.Open((*Mesh)(nil), d, r, s)
-	xs := wire.Alloc[Mesh](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Mesh](d, r, s, &gravenTypeMesh, &b)
 	gravenGetMesh(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeTriangle = wire.Type{Shape: 0x3eb4f21d}
+var gravenTypeTriangle = wire.Type{Shape: 0x3eb4f21d, Make: wire.Values[Triangle]}
 var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
 func (*Triangle) Γraven() *wire.Type {
-	return wire.BindInline[Triangle](&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
+	return wire.BindInline(&gravenTypeTriangle, gravenPutTriangle, gravenPut1Triangle, gravenGet1Triangle, gravenPackTriangle, gravenUnpackTriangle)
 }
 func gravenBitsTriangle(x *Triangle) (b uint64) {
 	b |= wire.Bit(x.V0 != nil) << 0
@@ -109,7 +111,9 @@ func gravenPutTriangle(e *wire.Encoder, tail uint, xs []*Triangle, root bool) ui
 	}
 	o, step, tail := (*[4]uint32)(b.Offs()), b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Triangle)
+		}
 		b.Bits(row, gravenBitsTriangle(x))
 		if o[0] != 0 {
 			gravenPackVec3(e, row+uint(o[0]), x.V0)
@@ -134,23 +138,23 @@ func gravenPut1Triangle(e *wire.Encoder, tail uint, m proto.Message, root bool) 
 }
 func gravenGetTriangle(d *wire.Decoder, b *wire.Rows, xs []*Triangle) {
 	s := (*[4]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab3 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab4 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab3 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab4 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.V0 = gravenUnpackVec3(d, r.Unpack(&s[0]), slab1.New(d))
+			x.V0 = gravenUnpackVec3(d, r.Unpack(&s[0]), wire.Take[*Vec3](d, slab1))
 		}
 		if r.Has(&s[1]) {
-			x.V1 = gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d))
+			x.V1 = gravenUnpackVec3(d, r.Unpack(&s[1]), wire.Take[*Vec3](d, slab2))
 		}
 		if r.Has(&s[2]) {
-			x.V2 = gravenUnpackVec3(d, r.Unpack(&s[2]), slab3.New(d))
+			x.V2 = gravenUnpackVec3(d, r.Unpack(&s[2]), wire.Take[*Vec3](d, slab3))
 		}
 		if r.Has(&s[3]) {
-			x.Normal = gravenUnpackVec3(d, r.Unpack(&s[3]), slab4.New(d))
+			x.Normal = gravenUnpackVec3(d, r.Unpack(&s[3]), wire.Take[*Vec3](d, slab4))
 		}
 		if b.Extra && !d.Kept(b, i, &x.unknownFields) {
 			d.Merge(b, i, x)
@@ -171,19 +175,19 @@ func gravenPackTriangle(e *wire.Encoder, at uint, x *Triangle) {
 	e.Unstorable |= len(x.unknownFields)
 }
 func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle {
-	x.V0 = gravenUnpackVec3(d, p.At(0), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
-	x.V1 = gravenUnpackVec3(d, p.At(12), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
-	x.V2 = gravenUnpackVec3(d, p.At(24), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
-	x.Normal = gravenUnpackVec3(d, p.At(36), wire.New[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.V0 = gravenUnpackVec3(d, p.At(0), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.V1 = gravenUnpackVec3(d, p.At(12), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.V2 = gravenUnpackVec3(d, p.At(24), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
+	x.Normal = gravenUnpackVec3(d, p.At(36), wire.New[*Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key))
 	return x
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f}
+var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -204,7 +208,9 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vec3)
+		}
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)

@@ -15,19 +15,19 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a}
-var gravenKeyAnyValue_StringValue wire.Key
-var gravenKeyAnyValue_BoolValue wire.Key
-var gravenKeyAnyValue_IntValue wire.Key
-var gravenKeyAnyValue_DoubleValue wire.Key
-var gravenKeyAnyValue_ArrayValue wire.Key
-var gravenKeyAnyValue_KvlistValue wire.Key
-var gravenKeyAnyValue_BytesValue wire.Key
-var gravenKeyAnyValue_StringValueStrindex wire.Key
+var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a, Make: wire.Values[AnyValue]}
+var gravenKeyAnyValue_StringValue = wire.Key{Make: wire.Values[AnyValue_StringValue]}
+var gravenKeyAnyValue_BoolValue = wire.Key{Make: wire.Values[AnyValue_BoolValue]}
+var gravenKeyAnyValue_IntValue = wire.Key{Make: wire.Values[AnyValue_IntValue]}
+var gravenKeyAnyValue_DoubleValue = wire.Key{Make: wire.Values[AnyValue_DoubleValue]}
+var gravenKeyAnyValue_ArrayValue = wire.Key{Make: wire.Values[AnyValue_ArrayValue]}
+var gravenKeyAnyValue_KvlistValue = wire.Key{Make: wire.Values[AnyValue_KvlistValue]}
+var gravenKeyAnyValue_BytesValue = wire.Key{Make: wire.Values[AnyValue_BytesValue]}
+var gravenKeyAnyValue_StringValueStrindex = wire.Key{Make: wire.Values[AnyValue_StringValueStrindex]}
 
 // Γraven is for the runtime.
 func (*AnyValue) Γraven() *wire.Type {
-	return wire.Bind[AnyValue](&gravenTypeAnyValue, gravenPutAnyValue, gravenPut1AnyValue, gravenGet1AnyValue)
+	return wire.Bind(&gravenTypeAnyValue, gravenPutAnyValue, gravenPut1AnyValue, gravenGet1AnyValue)
 }
 func gravenBitsAnyValue(x *AnyValue) (b uint64) {
 	switch v := x.Value.(type) {
@@ -66,7 +66,9 @@ func gravenPutAnyValue(e *wire.Encoder, tail uint, xs []*AnyValue, root bool) ui
 	}
 	o, out, step, tail := (*[8]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(AnyValue)
+		}
 		b.Bits(row, gravenBitsAnyValue(x))
 		if v, _ := x.Value.(*AnyValue_StringValue); v != nil {
 			tail = e.String(tail, v.StringValue)
@@ -107,42 +109,42 @@ func gravenGetAnyValue(d *wire.Decoder, b *wire.Rows, xs []*AnyValue) {
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			v := wire.New[AnyValue_StringValue](d, &gravenKeyAnyValue_StringValue)
+			v := wire.New[*AnyValue_StringValue](d, &gravenKeyAnyValue_StringValue)
 			v.StringValue = d.String(r, &s[0])
 			x.Value = v
 		}
 		if r.Has(&s[1]) {
-			v := wire.New[AnyValue_BoolValue](d, &gravenKeyAnyValue_BoolValue)
+			v := wire.New[*AnyValue_BoolValue](d, &gravenKeyAnyValue_BoolValue)
 			v.BoolValue = r.Bool(&s[1])
 			x.Value = v
 		}
 		if r.Has(&s[2]) {
-			v := wire.New[AnyValue_IntValue](d, &gravenKeyAnyValue_IntValue)
+			v := wire.New[*AnyValue_IntValue](d, &gravenKeyAnyValue_IntValue)
 			v.IntValue = int64(r.U64(&s[2]))
 			x.Value = v
 		}
 		if r.Has(&s[3]) {
-			v := wire.New[AnyValue_DoubleValue](d, &gravenKeyAnyValue_DoubleValue)
+			v := wire.New[*AnyValue_DoubleValue](d, &gravenKeyAnyValue_DoubleValue)
 			v.DoubleValue = r.F64(&s[3])
 			x.Value = v
 		}
 		if r.Has(&s[4]) {
-			v := wire.New[AnyValue_ArrayValue](d, &gravenKeyAnyValue_ArrayValue)
+			v := wire.New[*AnyValue_ArrayValue](d, &gravenKeyAnyValue_ArrayValue)
 			v.ArrayValue = gravenOneArrayValue(d, r, &s[4])
 			x.Value = v
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[AnyValue_KvlistValue](d, &gravenKeyAnyValue_KvlistValue)
+			v := wire.New[*AnyValue_KvlistValue](d, &gravenKeyAnyValue_KvlistValue)
 			v.KvlistValue = gravenOneKeyValueList(d, r, &s[5])
 			x.Value = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[AnyValue_BytesValue](d, &gravenKeyAnyValue_BytesValue)
+			v := wire.New[*AnyValue_BytesValue](d, &gravenKeyAnyValue_BytesValue)
 			v.BytesValue = d.Bytes(r, &s[6])
 			x.Value = v
 		}
 		if r.Has(&s[7]) {
-			v := wire.New[AnyValue_StringValueStrindex](d, &gravenKeyAnyValue_StringValueStrindex)
+			v := wire.New[*AnyValue_StringValueStrindex](d, &gravenKeyAnyValue_StringValueStrindex)
 			v.StringValueStrindex = int32(r.U32(&s[7]))
 			x.Value = v
 		}
@@ -155,25 +157,25 @@ func gravenGet1AnyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetAnyValue(d, b, []*AnyValue{m.(*AnyValue)})
 }
 func gravenOneAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *AnyValue {
-	t, b := gravenTypeAnyValue.Open((*AnyValue)(nil), d, r, s)
-	xs := [1]*AnyValue{wire.New[AnyValue](d, &t.Key)}
-	gravenGetAnyValue(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*AnyValue](d, r, s, &gravenTypeAnyValue, &b)
+	gravenGetAnyValue(d, &b, []*AnyValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AnyValue {
-	t, b := gravenTypeAnyValue.Open((*AnyValue)(nil), d, r, s)
-	xs := wire.Alloc[AnyValue](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*AnyValue](d, r, s, &gravenTypeAnyValue, &b)
 	gravenGetAnyValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ArrayValue]}
 
 // Γraven is for the runtime.
 func (*ArrayValue) Γraven() *wire.Type {
-	return wire.Bind[ArrayValue](&gravenTypeArrayValue, gravenPutArrayValue, gravenPut1ArrayValue, gravenGet1ArrayValue)
+	return wire.Bind(&gravenTypeArrayValue, gravenPutArrayValue, gravenPut1ArrayValue, gravenGet1ArrayValue)
 }
 func gravenBitsArrayValue(x *ArrayValue) (b uint64) {
 	b |= wire.Bit(len(x.Values) != 0) << 0
@@ -192,7 +194,9 @@ func gravenPutArrayValue(e *wire.Encoder, tail uint, xs []*ArrayValue, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ArrayValue)
+		}
 		b.Bits(row, gravenBitsArrayValue(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutAnyValue(e, tail, v, false)
@@ -223,25 +227,25 @@ func gravenGet1ArrayValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetArrayValue(d, b, []*ArrayValue{m.(*ArrayValue)})
 }
 func gravenOneArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *ArrayValue {
-	t, b := gravenTypeArrayValue.Open((*ArrayValue)(nil), d, r, s)
-	xs := [1]*ArrayValue{wire.New[ArrayValue](d, &t.Key)}
-	gravenGetArrayValue(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ArrayValue](d, r, s, &gravenTypeArrayValue, &b)
+	gravenGetArrayValue(d, &b, []*ArrayValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ArrayValue {
-	t, b := gravenTypeArrayValue.Open((*ArrayValue)(nil), d, r, s)
-	xs := wire.Alloc[ArrayValue](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ArrayValue](d, r, s, &gravenTypeArrayValue, &b)
 	gravenGetArrayValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[KeyValueList]}
 
 // Γraven is for the runtime.
 func (*KeyValueList) Γraven() *wire.Type {
-	return wire.Bind[KeyValueList](&gravenTypeKeyValueList, gravenPutKeyValueList, gravenPut1KeyValueList, gravenGet1KeyValueList)
+	return wire.Bind(&gravenTypeKeyValueList, gravenPutKeyValueList, gravenPut1KeyValueList, gravenGet1KeyValueList)
 }
 func gravenBitsKeyValueList(x *KeyValueList) (b uint64) {
 	b |= wire.Bit(len(x.Values) != 0) << 0
@@ -260,7 +264,9 @@ func gravenPutKeyValueList(e *wire.Encoder, tail uint, xs []*KeyValueList, root 
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(KeyValueList)
+		}
 		b.Bits(row, gravenBitsKeyValueList(x))
 		if v := x.Values; len(v) != 0 {
 			tail = gravenPutKeyValue(e, tail, v, false)
@@ -291,25 +297,25 @@ func gravenGet1KeyValueList(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetKeyValueList(d, b, []*KeyValueList{m.(*KeyValueList)})
 }
 func gravenOneKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValueList {
-	t, b := gravenTypeKeyValueList.Open((*KeyValueList)(nil), d, r, s)
-	xs := [1]*KeyValueList{wire.New[KeyValueList](d, &t.Key)}
-	gravenGetKeyValueList(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*KeyValueList](d, r, s, &gravenTypeKeyValueList, &b)
+	gravenGetKeyValueList(d, &b, []*KeyValueList{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValueList {
-	t, b := gravenTypeKeyValueList.Open((*KeyValueList)(nil), d, r, s)
-	xs := wire.Alloc[KeyValueList](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*KeyValueList](d, r, s, &gravenTypeKeyValueList, &b)
 	gravenGetKeyValueList(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007}
+var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007, Make: wire.Values[KeyValue]}
 
 // Γraven is for the runtime.
 func (*KeyValue) Γraven() *wire.Type {
-	return wire.Bind[KeyValue](&gravenTypeKeyValue, gravenPutKeyValue, gravenPut1KeyValue, gravenGet1KeyValue)
+	return wire.Bind(&gravenTypeKeyValue, gravenPutKeyValue, gravenPut1KeyValue, gravenGet1KeyValue)
 }
 func gravenBitsKeyValue(x *KeyValue) (b uint64) {
 	b |= wire.Bit(len(x.Key) != 0) << 0
@@ -330,7 +336,9 @@ func gravenPutKeyValue(e *wire.Encoder, tail uint, xs []*KeyValue, root bool) ui
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(KeyValue)
+		}
 		b.Bits(row, gravenBitsKeyValue(x))
 		tail = e.String(tail, x.Key)
 		out.End(row, o[0], tail-b.Tail)
@@ -366,25 +374,25 @@ func gravenGet1KeyValue(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetKeyValue(d, b, []*KeyValue{m.(*KeyValue)})
 }
 func gravenOneKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) *KeyValue {
-	t, b := gravenTypeKeyValue.Open((*KeyValue)(nil), d, r, s)
-	xs := [1]*KeyValue{wire.New[KeyValue](d, &t.Key)}
-	gravenGetKeyValue(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*KeyValue](d, r, s, &gravenTypeKeyValue, &b)
+	gravenGetKeyValue(d, &b, []*KeyValue{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValue {
-	t, b := gravenTypeKeyValue.Open((*KeyValue)(nil), d, r, s)
-	xs := wire.Alloc[KeyValue](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*KeyValue](d, r, s, &gravenTypeKeyValue, &b)
 	gravenGetKeyValue(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1}
+var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1, Make: wire.Values[InstrumentationScope]}
 
 // Γraven is for the runtime.
 func (*InstrumentationScope) Γraven() *wire.Type {
-	return wire.Bind[InstrumentationScope](&gravenTypeInstrumentationScope, gravenPutInstrumentationScope, gravenPut1InstrumentationScope, gravenGet1InstrumentationScope)
+	return wire.Bind(&gravenTypeInstrumentationScope, gravenPutInstrumentationScope, gravenPut1InstrumentationScope, gravenGet1InstrumentationScope)
 }
 func gravenBitsInstrumentationScope(x *InstrumentationScope) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -406,7 +414,9 @@ func gravenPutInstrumentationScope(e *wire.Encoder, tail uint, xs []*Instrumenta
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(InstrumentationScope)
+		}
 		b.Bits(row, gravenBitsInstrumentationScope(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -445,25 +455,25 @@ func gravenGet1InstrumentationScope(d *wire.Decoder, b *wire.Rows, m proto.Messa
 	gravenGetInstrumentationScope(d, b, []*InstrumentationScope{m.(*InstrumentationScope)})
 }
 func gravenOneInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) *InstrumentationScope {
-	t, b := gravenTypeInstrumentationScope.Open((*InstrumentationScope)(nil), d, r, s)
-	xs := [1]*InstrumentationScope{wire.New[InstrumentationScope](d, &t.Key)}
-	gravenGetInstrumentationScope(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*InstrumentationScope](d, r, s, &gravenTypeInstrumentationScope, &b)
+	gravenGetInstrumentationScope(d, &b, []*InstrumentationScope{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InstrumentationScope {
-	t, b := gravenTypeInstrumentationScope.Open((*InstrumentationScope)(nil), d, r, s)
-	xs := wire.Alloc[InstrumentationScope](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*InstrumentationScope](d, r, s, &gravenTypeInstrumentationScope, &b)
 	gravenGetInstrumentationScope(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e}
+var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e, Make: wire.Values[EntityRef]}
 
 // Γraven is for the runtime.
 func (*EntityRef) Γraven() *wire.Type {
-	return wire.Bind[EntityRef](&gravenTypeEntityRef, gravenPutEntityRef, gravenPut1EntityRef, gravenGet1EntityRef)
+	return wire.Bind(&gravenTypeEntityRef, gravenPutEntityRef, gravenPut1EntityRef, gravenGet1EntityRef)
 }
 func gravenBitsEntityRef(x *EntityRef) (b uint64) {
 	b |= wire.Bit(len(x.SchemaUrl) != 0) << 0
@@ -485,7 +495,9 @@ func gravenPutEntityRef(e *wire.Encoder, tail uint, xs []*EntityRef, root bool) 
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(EntityRef)
+		}
 		b.Bits(row, gravenBitsEntityRef(x))
 		tail = e.String(tail, x.SchemaUrl)
 		out.End(row, o[0], tail-b.Tail)
@@ -525,15 +537,15 @@ func gravenGet1EntityRef(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntityRef(d, b, []*EntityRef{m.(*EntityRef)})
 }
 func gravenOneEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) *EntityRef {
-	t, b := gravenTypeEntityRef.Open((*EntityRef)(nil), d, r, s)
-	xs := [1]*EntityRef{wire.New[EntityRef](d, &t.Key)}
-	gravenGetEntityRef(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*EntityRef](d, r, s, &gravenTypeEntityRef, &b)
+	gravenGetEntityRef(d, &b, []*EntityRef{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEntityRef(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EntityRef {
-	t, b := gravenTypeEntityRef.Open((*EntityRef)(nil), d, r, s)
-	xs := wire.Alloc[EntityRef](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*EntityRef](d, r, s, &gravenTypeEntityRef, &b)
 	gravenGetEntityRef(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeResource = wire.Type{Shape: 0x33d76d23}
+var gravenTypeResource = wire.Type{Shape: 0x33d76d23, Make: wire.Values[Resource]}
 
 // Γraven is for the runtime.
 func (*Resource) Γraven() *wire.Type {
-	return wire.Bind[Resource](&gravenTypeResource, gravenPutResource, gravenPut1Resource, gravenGet1Resource)
+	return wire.Bind(&gravenTypeResource, gravenPutResource, gravenPut1Resource, gravenGet1Resource)
 }
 func gravenBitsResource(x *Resource) (b uint64) {
 	b |= wire.Bit(len(x.Attributes) != 0) << 0
@@ -40,7 +40,9 @@ func gravenPutResource(e *wire.Encoder, tail uint, xs []*Resource, root bool) ui
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Resource)
+		}
 		b.Bits(row, gravenBitsResource(x))
 		if v := x.Attributes; len(v) != 0 {
 			tail = gravenPutKeyValue(e, tail, v, false)
@@ -80,15 +82,15 @@ func gravenGet1Resource(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetResource(d, b, []*Resource{m.(*Resource)})
 }
 func gravenOneResource(d *wire.Decoder, r wire.Row, s *wire.Slot) *Resource {
-	t, b := gravenTypeResource.Open((*Resource)(nil), d, r, s)
-	xs := [1]*Resource{wire.New[Resource](d, &t.Key)}
-	gravenGetResource(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Resource](d, r, s, &gravenTypeResource, &b)
+	gravenGetResource(d, &b, []*Resource{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListResource(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Resource {
-	t, b := gravenTypeResource.Open((*Resource)(nil), d, r, s)
-	xs := wire.Alloc[Resource](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Resource](d, r, s, &gravenTypeResource, &b)
 	gravenGetResource(d, &b, xs)
 	d.Close()
 	return xs

@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[TracesData]}
 
 // Γraven is for the runtime.
 func (*TracesData) Γraven() *wire.Type {
-	return wire.Bind[TracesData](&gravenTypeTracesData, gravenPutTracesData, gravenPut1TracesData, gravenGet1TracesData)
+	return wire.Bind(&gravenTypeTracesData, gravenPutTracesData, gravenPut1TracesData, gravenGet1TracesData)
 }
 func gravenBitsTracesData(x *TracesData) (b uint64) {
 	b |= wire.Bit(len(x.ResourceSpans) != 0) << 0
@@ -38,7 +38,9 @@ func gravenPutTracesData(e *wire.Encoder, tail uint, xs []*TracesData, root bool
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(TracesData)
+		}
 		b.Bits(row, gravenBitsTracesData(x))
 		if v := x.ResourceSpans; len(v) != 0 {
 			tail = gravenPutResourceSpans(e, tail, v, false)
@@ -69,25 +71,25 @@ func gravenGet1TracesData(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTracesData(d, b, []*TracesData{m.(*TracesData)})
 }
 func gravenOneTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) *TracesData {
-	t, b := gravenTypeTracesData.Open((*TracesData)(nil), d, r, s)
-	xs := [1]*TracesData{wire.New[TracesData](d, &t.Key)}
-	gravenGetTracesData(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*TracesData](d, r, s, &gravenTypeTracesData, &b)
+	gravenGetTracesData(d, &b, []*TracesData{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TracesData {
-	t, b := gravenTypeTracesData.Open((*TracesData)(nil), d, r, s)
-	xs := wire.Alloc[TracesData](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*TracesData](d, r, s, &gravenTypeTracesData, &b)
 	gravenGetTracesData(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164}
+var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ResourceSpans]}
 
 // Γraven is for the runtime.
 func (*ResourceSpans) Γraven() *wire.Type {
-	return wire.Bind[ResourceSpans](&gravenTypeResourceSpans, gravenPutResourceSpans, gravenPut1ResourceSpans, gravenGet1ResourceSpans)
+	return wire.Bind(&gravenTypeResourceSpans, gravenPutResourceSpans, gravenPut1ResourceSpans, gravenGet1ResourceSpans)
 }
 func gravenBitsResourceSpans(x *ResourceSpans) (b uint64) {
 	b |= wire.Bit(x.Resource != nil) << 0
@@ -108,7 +110,9 @@ func gravenPutResourceSpans(e *wire.Encoder, tail uint, xs []*ResourceSpans, roo
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ResourceSpans)
+		}
 		b.Bits(row, gravenBitsResourceSpans(x))
 		if v := x.Resource; v != nil {
 			tail = gravenPutResource(e, tail, []*Resource{v}, false)
@@ -149,25 +153,25 @@ func gravenGet1ResourceSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetResourceSpans(d, b, []*ResourceSpans{m.(*ResourceSpans)})
 }
 func gravenOneResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ResourceSpans {
-	t, b := gravenTypeResourceSpans.Open((*ResourceSpans)(nil), d, r, s)
-	xs := [1]*ResourceSpans{wire.New[ResourceSpans](d, &t.Key)}
-	gravenGetResourceSpans(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ResourceSpans](d, r, s, &gravenTypeResourceSpans, &b)
+	gravenGetResourceSpans(d, &b, []*ResourceSpans{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ResourceSpans {
-	t, b := gravenTypeResourceSpans.Open((*ResourceSpans)(nil), d, r, s)
-	xs := wire.Alloc[ResourceSpans](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ResourceSpans](d, r, s, &gravenTypeResourceSpans, &b)
 	gravenGetResourceSpans(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164}
+var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ScopeSpans]}
 
 // Γraven is for the runtime.
 func (*ScopeSpans) Γraven() *wire.Type {
-	return wire.Bind[ScopeSpans](&gravenTypeScopeSpans, gravenPutScopeSpans, gravenPut1ScopeSpans, gravenGet1ScopeSpans)
+	return wire.Bind(&gravenTypeScopeSpans, gravenPutScopeSpans, gravenPut1ScopeSpans, gravenGet1ScopeSpans)
 }
 func gravenBitsScopeSpans(x *ScopeSpans) (b uint64) {
 	b |= wire.Bit(x.Scope != nil) << 0
@@ -188,7 +192,9 @@ func gravenPutScopeSpans(e *wire.Encoder, tail uint, xs []*ScopeSpans, root bool
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(ScopeSpans)
+		}
 		b.Bits(row, gravenBitsScopeSpans(x))
 		if v := x.Scope; v != nil {
 			tail = gravenPutInstrumentationScope(e, tail, []*InstrumentationScope{v}, false)
@@ -229,25 +235,25 @@ func gravenGet1ScopeSpans(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetScopeSpans(d, b, []*ScopeSpans{m.(*ScopeSpans)})
 }
 func gravenOneScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) *ScopeSpans {
-	t, b := gravenTypeScopeSpans.Open((*ScopeSpans)(nil), d, r, s)
-	xs := [1]*ScopeSpans{wire.New[ScopeSpans](d, &t.Key)}
-	gravenGetScopeSpans(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*ScopeSpans](d, r, s, &gravenTypeScopeSpans, &b)
+	gravenGetScopeSpans(d, &b, []*ScopeSpans{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ScopeSpans {
-	t, b := gravenTypeScopeSpans.Open((*ScopeSpans)(nil), d, r, s)
-	xs := wire.Alloc[ScopeSpans](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*ScopeSpans](d, r, s, &gravenTypeScopeSpans, &b)
 	gravenGetScopeSpans(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSpan = wire.Type{Shape: 0x661f5378}
+var gravenTypeSpan = wire.Type{Shape: 0x661f5378, Make: wire.Values[Span]}
 
 // Γraven is for the runtime.
 func (*Span) Γraven() *wire.Type {
-	return wire.Bind[Span](&gravenTypeSpan, gravenPutSpan, gravenPut1Span, gravenGet1Span)
+	return wire.Bind(&gravenTypeSpan, gravenPutSpan, gravenPut1Span, gravenGet1Span)
 }
 func gravenBitsSpan(x *Span) (b uint64) {
 	b |= wire.Bit(len(x.TraceId) != 0) << 0
@@ -281,7 +287,9 @@ func gravenPutSpan(e *wire.Encoder, tail uint, xs []*Span, root bool) uint {
 	}
 	o, out, step, tail := (*[16]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Span)
+		}
 		b.Bits(row, gravenBitsSpan(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
@@ -368,25 +376,25 @@ func gravenGet1Span(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan(d, b, []*Span{m.(*Span)})
 }
 func gravenOneSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span {
-	t, b := gravenTypeSpan.Open((*Span)(nil), d, r, s)
-	xs := [1]*Span{wire.New[Span](d, &t.Key)}
-	gravenGetSpan(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Span](d, r, s, &gravenTypeSpan, &b)
+	gravenGetSpan(d, &b, []*Span{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span {
-	t, b := gravenTypeSpan.Open((*Span)(nil), d, r, s)
-	xs := wire.Alloc[Span](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Span](d, r, s, &gravenTypeSpan, &b)
 	gravenGetSpan(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6}
+var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6, Make: wire.Values[Span_Event]}
 
 // Γraven is for the runtime.
 func (*Span_Event) Γraven() *wire.Type {
-	return wire.Bind[Span_Event](&gravenTypeSpan_Event, gravenPutSpan_Event, gravenPut1Span_Event, gravenGet1Span_Event)
+	return wire.Bind(&gravenTypeSpan_Event, gravenPutSpan_Event, gravenPut1Span_Event, gravenGet1Span_Event)
 }
 func gravenBitsSpan_Event(x *Span_Event) (b uint64) {
 	b |= wire.Bit(x.TimeUnixNano != 0) << 0
@@ -408,7 +416,9 @@ func gravenPutSpan_Event(e *wire.Encoder, tail uint, xs []*Span_Event, root bool
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Span_Event)
+		}
 		b.Bits(row, gravenBitsSpan_Event(x))
 		out.U64(row, o[0], uint64(x.TimeUnixNano))
 		tail = e.String(tail, x.Name)
@@ -446,25 +456,25 @@ func gravenGet1Span_Event(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan_Event(d, b, []*Span_Event{m.(*Span_Event)})
 }
 func gravenOneSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Event {
-	t, b := gravenTypeSpan_Event.Open((*Span_Event)(nil), d, r, s)
-	xs := [1]*Span_Event{wire.New[Span_Event](d, &t.Key)}
-	gravenGetSpan_Event(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Span_Event](d, r, s, &gravenTypeSpan_Event, &b)
+	gravenGetSpan_Event(d, &b, []*Span_Event{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Event {
-	t, b := gravenTypeSpan_Event.Open((*Span_Event)(nil), d, r, s)
-	xs := wire.Alloc[Span_Event](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Span_Event](d, r, s, &gravenTypeSpan_Event, &b)
 	gravenGetSpan_Event(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3}
+var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3, Make: wire.Values[Span_Link]}
 
 // Γraven is for the runtime.
 func (*Span_Link) Γraven() *wire.Type {
-	return wire.Bind[Span_Link](&gravenTypeSpan_Link, gravenPutSpan_Link, gravenPut1Span_Link, gravenGet1Span_Link)
+	return wire.Bind(&gravenTypeSpan_Link, gravenPutSpan_Link, gravenPut1Span_Link, gravenGet1Span_Link)
 }
 func gravenBitsSpan_Link(x *Span_Link) (b uint64) {
 	b |= wire.Bit(len(x.TraceId) != 0) << 0
@@ -488,7 +498,9 @@ func gravenPutSpan_Link(e *wire.Encoder, tail uint, xs []*Span_Link, root bool) 
 	}
 	o, out, step, tail := (*[6]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Span_Link)
+		}
 		b.Bits(row, gravenBitsSpan_Link(x))
 		tail = e.Bytes(tail, x.TraceId)
 		out.End(row, o[0], tail-b.Tail)
@@ -536,25 +548,25 @@ func gravenGet1Span_Link(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSpan_Link(d, b, []*Span_Link{m.(*Span_Link)})
 }
 func gravenOneSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) *Span_Link {
-	t, b := gravenTypeSpan_Link.Open((*Span_Link)(nil), d, r, s)
-	xs := [1]*Span_Link{wire.New[Span_Link](d, &t.Key)}
-	gravenGetSpan_Link(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Span_Link](d, r, s, &gravenTypeSpan_Link, &b)
+	gravenGetSpan_Link(d, &b, []*Span_Link{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Link {
-	t, b := gravenTypeSpan_Link.Open((*Span_Link)(nil), d, r, s)
-	xs := wire.Alloc[Span_Link](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Span_Link](d, r, s, &gravenTypeSpan_Link, &b)
 	gravenGetSpan_Link(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeStatus = wire.Type{Shape: 0x172a6b95}
+var gravenTypeStatus = wire.Type{Shape: 0x172a6b95, Make: wire.Values[Status]}
 
 // Γraven is for the runtime.
 func (*Status) Γraven() *wire.Type {
-	return wire.Bind[Status](&gravenTypeStatus, gravenPutStatus, gravenPut1Status, gravenGet1Status)
+	return wire.Bind(&gravenTypeStatus, gravenPutStatus, gravenPut1Status, gravenGet1Status)
 }
 func gravenBitsStatus(x *Status) (b uint64) {
 	b |= wire.Bit(len(x.Message) != 0) << 0
@@ -574,7 +586,9 @@ func gravenPutStatus(e *wire.Encoder, tail uint, xs []*Status, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Status)
+		}
 		b.Bits(row, gravenBitsStatus(x))
 		tail = e.String(tail, x.Message)
 		out.End(row, o[0], tail-b.Tail)
@@ -603,15 +617,15 @@ func gravenGet1Status(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetStatus(d, b, []*Status{m.(*Status)})
 }
 func gravenOneStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) *Status {
-	t, b := gravenTypeStatus.Open((*Status)(nil), d, r, s)
-	xs := [1]*Status{wire.New[Status](d, &t.Key)}
-	gravenGetStatus(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Status](d, r, s, &gravenTypeStatus, &b)
+	gravenGetStatus(d, &b, []*Status{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Status {
-	t, b := gravenTypeStatus.Open((*Status)(nil), d, r, s)
-	xs := wire.Alloc[Status](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Status](d, r, s, &gravenTypeStatus, &b)
 	gravenGetStatus(d, &b, xs)
 	d.Close()
 	return xs

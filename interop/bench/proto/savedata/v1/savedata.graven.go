@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0}
+var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Savedata]}
 
 // Γraven is for the runtime.
 func (*Savedata) Γraven() *wire.Type {
-	return wire.Bind[Savedata](&gravenTypeSavedata, gravenPutSavedata, gravenPut1Savedata, gravenGet1Savedata)
+	return wire.Bind(&gravenTypeSavedata, gravenPutSavedata, gravenPut1Savedata, gravenGet1Savedata)
 }
 func gravenBitsSavedata(x *Savedata) (b uint64) {
 	b |= wire.Bit(len(x.Players) != 0) << 0
@@ -39,7 +39,9 @@ func gravenPutSavedata(e *wire.Encoder, tail uint, xs []*Savedata, root bool) ui
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Savedata)
+		}
 		b.Bits(row, gravenBitsSavedata(x))
 		if v := x.Players; len(v) != 0 {
 			tail = gravenPutPlayer(e, tail, v, false)
@@ -70,25 +72,25 @@ func gravenGet1Savedata(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetSavedata(d, b, []*Savedata{m.(*Savedata)})
 }
 func gravenOneSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) *Savedata {
-	t, b := gravenTypeSavedata.Open((*Savedata)(nil), d, r, s)
-	xs := [1]*Savedata{wire.New[Savedata](d, &t.Key)}
-	gravenGetSavedata(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Savedata](d, r, s, &gravenTypeSavedata, &b)
+	gravenGetSavedata(d, &b, []*Savedata{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Savedata {
-	t, b := gravenTypeSavedata.Open((*Savedata)(nil), d, r, s)
-	xs := wire.Alloc[Savedata](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Savedata](d, r, s, &gravenTypeSavedata, &b)
 	gravenGetSavedata(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17}
+var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17, Make: wire.Values[Player]}
 
 // Γraven is for the runtime.
 func (*Player) Γraven() *wire.Type {
-	return wire.Bind[Player](&gravenTypePlayer, gravenPutPlayer, gravenPut1Player, gravenGet1Player)
+	return wire.Bind(&gravenTypePlayer, gravenPutPlayer, gravenPut1Player, gravenGet1Player)
 }
 func gravenBitsPlayer(x *Player) (b uint64) {
 	b |= wire.Bit(x.GameType != 0) << 0
@@ -136,7 +138,9 @@ func gravenPutPlayer(e *wire.Encoder, tail uint, xs []*Player, root bool) uint {
 	}
 	o, out, step, tail := (*[28]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Player)
+		}
 		b.Bits(row, gravenBitsPlayer(x))
 		e.Fail(wire.WideS(x.GameType, 8))
 		out.U8(row, o[0], uint8(x.GameType))
@@ -207,8 +211,8 @@ func gravenPut1Player(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 }
 func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 	s := (*[28]wire.Slot)(b.Slots)
-	slab22 := wire.SlabOf[Abilities](d, &gravenTypeAbilities.Of((*Abilities)(nil)).Key)
-	slab23 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
+	slab22 := wire.SlabOf(d, &gravenTypeAbilities.Of((*Abilities)(nil)).Key)
+	slab23 := wire.SlabOf(d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.GameType = GameType(int8(r.U8(&s[0])))
@@ -243,10 +247,10 @@ func gravenGetPlayer(d *wire.Decoder, b *wire.Rows, xs []*Player) {
 			x.EnderItems = gravenListItem(d, r, &s[20])
 		}
 		if r.Has(&s[21]) {
-			x.Abilities = gravenUnpackAbilities(d, r.Unpack(&s[21]), slab22.New(d))
+			x.Abilities = gravenUnpackAbilities(d, r.Unpack(&s[21]), wire.Take[*Abilities](d, slab22))
 		}
 		if r.Has(&s[22]) {
-			x.NetherPosition = gravenUnpackVec3D(d, r.Unpack(&s[22]), slab23.New(d))
+			x.NetherPosition = gravenUnpackVec3D(d, r.Unpack(&s[22]), wire.Take[*Vec3D](d, slab23))
 		}
 		if r.Has(&s[23]) {
 			x.Vehicle = gravenOneVehicle(d, r, &s[23])
@@ -270,25 +274,25 @@ func gravenGet1Player(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPlayer(d, b, []*Player{m.(*Player)})
 }
 func gravenOnePlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) *Player {
-	t, b := gravenTypePlayer.Open((*Player)(nil), d, r, s)
-	xs := [1]*Player{wire.New[Player](d, &t.Key)}
-	gravenGetPlayer(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Player](d, r, s, &gravenTypePlayer, &b)
+	gravenGetPlayer(d, &b, []*Player{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Player {
-	t, b := gravenTypePlayer.Open((*Player)(nil), d, r, s)
-	xs := wire.Alloc[Player](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Player](d, r, s, &gravenTypePlayer, &b)
 	gravenGetPlayer(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeItem = wire.Type{Shape: 0xe49df3ba}
+var gravenTypeItem = wire.Type{Shape: 0xe49df3ba, Make: wire.Values[Item]}
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {
-	return wire.Bind[Item](&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
+	return wire.Bind(&gravenTypeItem, gravenPutItem, gravenPut1Item, gravenGet1Item)
 }
 func gravenBitsItem(x *Item) (b uint64) {
 	b |= wire.Bit(x.Count != 0) << 0
@@ -309,7 +313,9 @@ func gravenPutItem(e *wire.Encoder, tail uint, xs []*Item, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Item)
+		}
 		b.Bits(row, gravenBitsItem(x))
 		e.Fail(wire.WideS(x.Count, 8))
 		out.U8(row, o[0], uint8(x.Count))
@@ -342,26 +348,26 @@ func gravenGet1Item(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetItem(d, b, []*Item{m.(*Item)})
 }
 func gravenOneItem(d *wire.Decoder, r wire.Row, s *wire.Slot) *Item {
-	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
-	xs := [1]*Item{wire.New[Item](d, &t.Key)}
-	gravenGetItem(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Item](d, r, s, &gravenTypeItem, &b)
+	gravenGetItem(d, &b, []*Item{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
-	t, b := gravenTypeItem.Open((*Item)(nil), d, r, s)
-	xs := wire.Alloc[Item](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Item](d, r, s, &gravenTypeItem, &b)
 	gravenGetItem(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9}
+var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9, Make: wire.Values[Abilities]}
 var gravenZeroAbilities Abilities
 
 // Γraven is for the runtime.
 func (*Abilities) Γraven() *wire.Type {
-	return wire.BindInline[Abilities](&gravenTypeAbilities, gravenPutAbilities, gravenPut1Abilities, gravenGet1Abilities, gravenPackAbilities, gravenUnpackAbilities)
+	return wire.BindInline(&gravenTypeAbilities, gravenPutAbilities, gravenPut1Abilities, gravenGet1Abilities, gravenPackAbilities, gravenUnpackAbilities)
 }
 func gravenBitsAbilities(x *Abilities) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.WalkSpeed) != 0) << 0
@@ -391,7 +397,9 @@ func gravenPutAbilities(e *wire.Encoder, tail uint, xs []*Abilities, root bool) 
 	}
 	o, out, step, tail := (*[7]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Abilities)
+		}
 		b.Bits(row, gravenBitsAbilities(x))
 		out.F32(row, o[0], x.WalkSpeed)
 		out.F32(row, o[1], x.FlySpeed)
@@ -448,12 +456,12 @@ func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilit
 	return x
 }
 
-var gravenTypeVec3D = wire.Type{Shape: 0x320b760f}
+var gravenTypeVec3D = wire.Type{Shape: 0x320b760f, Make: wire.Values[Vec3D]}
 var gravenZeroVec3D Vec3D
 
 // Γraven is for the runtime.
 func (*Vec3D) Γraven() *wire.Type {
-	return wire.BindInline[Vec3D](&gravenTypeVec3D, gravenPutVec3D, gravenPut1Vec3D, gravenGet1Vec3D, gravenPackVec3D, gravenUnpackVec3D)
+	return wire.BindInline(&gravenTypeVec3D, gravenPutVec3D, gravenPut1Vec3D, gravenGet1Vec3D, gravenPackVec3D, gravenUnpackVec3D)
 }
 func gravenBitsVec3D(x *Vec3D) (b uint64) {
 	b |= wire.Bit(math.Float64bits(x.X) != 0) << 0
@@ -474,7 +482,9 @@ func gravenPutVec3D(e *wire.Encoder, tail uint, xs []*Vec3D, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vec3D)
+		}
 		b.Bits(row, gravenBitsVec3D(x))
 		out.F64(row, o[0], x.X)
 		out.F64(row, o[1], x.Y)
@@ -520,12 +530,12 @@ func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 	return x
 }
 
-var gravenTypeUUID = wire.Type{Shape: 0x45223667}
+var gravenTypeUUID = wire.Type{Shape: 0x45223667, Make: wire.Values[UUID]}
 var gravenZeroUUID UUID
 
 // Γraven is for the runtime.
 func (*UUID) Γraven() *wire.Type {
-	return wire.BindInline[UUID](&gravenTypeUUID, gravenPutUUID, gravenPut1UUID, gravenGet1UUID, gravenPackUUID, gravenUnpackUUID)
+	return wire.BindInline(&gravenTypeUUID, gravenPutUUID, gravenPut1UUID, gravenGet1UUID, gravenPackUUID, gravenUnpackUUID)
 }
 func gravenBitsUUID(x *UUID) (b uint64) {
 	b |= wire.Bit(x.A != 0) << 0
@@ -547,7 +557,9 @@ func gravenPutUUID(e *wire.Encoder, tail uint, xs []*UUID, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(UUID)
+		}
 		b.Bits(row, gravenBitsUUID(x))
 		out.U32(row, o[0], uint32(x.A))
 		out.U32(row, o[1], uint32(x.B))
@@ -597,11 +609,11 @@ func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) *UUID {
 	return x
 }
 
-var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2}
+var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2, Make: wire.Values[Vehicle]}
 
 // Γraven is for the runtime.
 func (*Vehicle) Γraven() *wire.Type {
-	return wire.Bind[Vehicle](&gravenTypeVehicle, gravenPutVehicle, gravenPut1Vehicle, gravenGet1Vehicle)
+	return wire.Bind(&gravenTypeVehicle, gravenPutVehicle, gravenPut1Vehicle, gravenGet1Vehicle)
 }
 func gravenBitsVehicle(x *Vehicle) (b uint64) {
 	b |= wire.Bit(x.Uuid != nil) << 0
@@ -621,7 +633,9 @@ func gravenPutVehicle(e *wire.Encoder, tail uint, xs []*Vehicle, root bool) uint
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vehicle)
+		}
 		b.Bits(row, gravenBitsVehicle(x))
 		if o[0] != 0 {
 			gravenPackUUID(e, row+uint(o[0]), x.Uuid)
@@ -641,11 +655,11 @@ func gravenPut1Vehicle(e *wire.Encoder, tail uint, m proto.Message, root bool) u
 }
 func gravenGetVehicle(d *wire.Decoder, b *wire.Rows, xs []*Vehicle) {
 	s := (*[2]wire.Slot)(b.Slots)
-	slab1 := wire.SlabOf[UUID](d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
+	slab1 := wire.SlabOf(d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		if r.Has(&s[0]) {
-			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[0]), slab1.New(d))
+			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[0]), wire.Take[*UUID](d, slab1))
 		}
 		if r.Has(&s[1]) {
 			x.Creature = gravenOneCreature(d, r, &s[1])
@@ -659,25 +673,25 @@ func gravenGet1Vehicle(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetVehicle(d, b, []*Vehicle{m.(*Vehicle)})
 }
 func gravenOneVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) *Vehicle {
-	t, b := gravenTypeVehicle.Open((*Vehicle)(nil), d, r, s)
-	xs := [1]*Vehicle{wire.New[Vehicle](d, &t.Key)}
-	gravenGetVehicle(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Vehicle](d, r, s, &gravenTypeVehicle, &b)
+	gravenGetVehicle(d, &b, []*Vehicle{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Vehicle {
-	t, b := gravenTypeVehicle.Open((*Vehicle)(nil), d, r, s)
-	xs := wire.Alloc[Vehicle](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Vehicle](d, r, s, &gravenTypeVehicle, &b)
 	gravenGetVehicle(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7}
+var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7, Make: wire.Values[Creature]}
 
 // Γraven is for the runtime.
 func (*Creature) Γraven() *wire.Type {
-	return wire.Bind[Creature](&gravenTypeCreature, gravenPutCreature, gravenPut1Creature, gravenGet1Creature)
+	return wire.Bind(&gravenTypeCreature, gravenPutCreature, gravenPut1Creature, gravenGet1Creature)
 }
 func gravenBitsCreature(x *Creature) (b uint64) {
 	b |= wire.Bit(len(x.Id) != 0) << 0
@@ -718,7 +732,9 @@ func gravenPutCreature(e *wire.Encoder, tail uint, xs []*Creature, root bool) ui
 	}
 	o, out, step, tail := (*[17]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Creature)
+		}
 		b.Bits(row, gravenBitsCreature(x))
 		tail = e.String(tail, x.Id)
 		out.End(row, o[0], tail-b.Tail)
@@ -754,17 +770,17 @@ func gravenPut1Creature(e *wire.Encoder, tail uint, m proto.Message, root bool) 
 }
 func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 	s := (*[17]wire.Slot)(b.Slots)
-	slab2 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
-	slab3 := wire.SlabOf[Vec3D](d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
-	slab13 := wire.SlabOf[UUID](d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
+	slab3 := wire.SlabOf(d, &gravenTypeVec3D.Of((*Vec3D)(nil)).Key)
+	slab13 := wire.SlabOf(d, &gravenTypeUUID.Of((*UUID)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.Id = d.String(r, &s[0])
 		if r.Has(&s[1]) {
-			x.Position = gravenUnpackVec3D(d, r.Unpack(&s[1]), slab2.New(d))
+			x.Position = gravenUnpackVec3D(d, r.Unpack(&s[1]), wire.Take[*Vec3D](d, slab2))
 		}
 		if r.Has(&s[2]) {
-			x.Motion = gravenUnpackVec3D(d, r.Unpack(&s[2]), slab3.New(d))
+			x.Motion = gravenUnpackVec3D(d, r.Unpack(&s[2]), wire.Take[*Vec3D](d, slab3))
 		}
 		x.Yaw = r.F32(&s[3])
 		x.Pitch = r.F32(&s[4])
@@ -776,7 +792,7 @@ func gravenGetCreature(d *wire.Decoder, b *wire.Rows, xs []*Creature) {
 		x.Invulnerable = r.Bool(&s[10])
 		x.PortalCooldown = int32(r.U32(&s[11]))
 		if r.Has(&s[12]) {
-			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[12]), slab13.New(d))
+			x.Uuid = gravenUnpackUUID(d, r.Unpack(&s[12]), wire.Take[*UUID](d, slab13))
 		}
 		if r.Has(&s[13]) {
 			x.CustomName = d.StringPtr(r, &s[13])
@@ -793,25 +809,25 @@ func gravenGet1Creature(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetCreature(d, b, []*Creature{m.(*Creature)})
 }
 func gravenOneCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) *Creature {
-	t, b := gravenTypeCreature.Open((*Creature)(nil), d, r, s)
-	xs := [1]*Creature{wire.New[Creature](d, &t.Key)}
-	gravenGetCreature(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Creature](d, r, s, &gravenTypeCreature, &b)
+	gravenGetCreature(d, &b, []*Creature{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Creature {
-	t, b := gravenTypeCreature.Open((*Creature)(nil), d, r, s)
-	xs := wire.Alloc[Creature](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Creature](d, r, s, &gravenTypeCreature, &b)
 	gravenGetCreature(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef}
+var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef, Make: wire.Values[RecipeBook]}
 
 // Γraven is for the runtime.
 func (*RecipeBook) Γraven() *wire.Type {
-	return wire.Bind[RecipeBook](&gravenTypeRecipeBook, gravenPutRecipeBook, gravenPut1RecipeBook, gravenGet1RecipeBook)
+	return wire.Bind(&gravenTypeRecipeBook, gravenPutRecipeBook, gravenPut1RecipeBook, gravenGet1RecipeBook)
 }
 func gravenBitsRecipeBook(x *RecipeBook) (b uint64) {
 	b |= wire.Bit(len(x.Recipes) != 0) << 0
@@ -847,7 +863,9 @@ func gravenPutRecipeBook(e *wire.Encoder, tail uint, xs []*RecipeBook, root bool
 	}
 	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(RecipeBook)
+		}
 		b.Bits(row, gravenBitsRecipeBook(x))
 		tail = wire.Strings(e, tail, x.Recipes, true)
 		out.End(row, o[0], tail-b.Tail)
@@ -889,15 +907,15 @@ func gravenGet1RecipeBook(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetRecipeBook(d, b, []*RecipeBook{m.(*RecipeBook)})
 }
 func gravenOneRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) *RecipeBook {
-	t, b := gravenTypeRecipeBook.Open((*RecipeBook)(nil), d, r, s)
-	xs := [1]*RecipeBook{wire.New[RecipeBook](d, &t.Key)}
-	gravenGetRecipeBook(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*RecipeBook](d, r, s, &gravenTypeRecipeBook, &b)
+	gravenGetRecipeBook(d, &b, []*RecipeBook{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListRecipeBook(d *wire.Decoder, r wire.Row, s *wire.Slot) []*RecipeBook {
-	t, b := gravenTypeRecipeBook.Open((*RecipeBook)(nil), d, r, s)
-	xs := wire.Alloc[RecipeBook](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*RecipeBook](d, r, s, &gravenTypeRecipeBook, &b)
 	gravenGetRecipeBook(d, &b, xs)
 	d.Close()
 	return xs

@@ -16,11 +16,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51}
+var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51, Make: wire.Values[Transaction]}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
-	return wire.Bind[Transaction](&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
+	return wire.Bind(&gravenTypeTransaction, gravenPutTransaction, gravenPut1Transaction, gravenGet1Transaction)
 }
 func gravenBitsTransaction(x *Transaction) (b uint64) {
 	b |= wire.Bit(x.Id != 0) << 0
@@ -43,7 +43,9 @@ func gravenPutTransaction(e *wire.Encoder, tail uint, xs []*Transaction, root bo
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Transaction)
+		}
 		b.Bits(row, gravenBitsTransaction(x))
 		out.U64(row, o[0], uint64(x.Id))
 		out.U64(row, o[1], uint64(x.Timestamp))
@@ -84,25 +86,25 @@ func gravenGet1Transaction(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTransaction(d, b, []*Transaction{m.(*Transaction)})
 }
 func gravenOneTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) *Transaction {
-	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
-	xs := [1]*Transaction{wire.New[Transaction](d, &t.Key)}
-	gravenGetTransaction(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Transaction](d, r, s, &gravenTypeTransaction, &b)
+	gravenGetTransaction(d, &b, []*Transaction{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transaction {
-	t, b := gravenTypeTransaction.Open((*Transaction)(nil), d, r, s)
-	xs := wire.Alloc[Transaction](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Transaction](d, r, s, &gravenTypeTransaction, &b)
 	gravenGetTransaction(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b}
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry]}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
-	return wire.Bind[Entry](&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
+	return wire.Bind(&gravenTypeEntry, gravenPutEntry, gravenPut1Entry, gravenGet1Entry)
 }
 func gravenBitsEntry(x *Entry) (b uint64) {
 	b |= wire.Bit(x.Account != 0) << 0
@@ -123,7 +125,9 @@ func gravenPutEntry(e *wire.Encoder, tail uint, xs []*Entry, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Entry)
+		}
 		b.Bits(row, gravenBitsEntry(x))
 		out.U64(row, o[0], uint64(x.Account))
 		out.U64(row, o[1], uint64(x.Amount))
@@ -158,25 +162,25 @@ func gravenGet1Entry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntry(d, b, []*Entry{m.(*Entry)})
 }
 func gravenOneEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entry {
-	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
-	xs := [1]*Entry{wire.New[Entry](d, &t.Key)}
-	gravenGetEntry(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Entry](d, r, s, &gravenTypeEntry, &b)
+	gravenGetEntry(d, &b, []*Entry{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
-	t, b := gravenTypeEntry.Open((*Entry)(nil), d, r, s)
-	xs := wire.Alloc[Entry](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Entry](d, r, s, &gravenTypeEntry, &b)
 	gravenGetEntry(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeFrame = wire.Type{Shape: 0xffa5048d}
+var gravenTypeFrame = wire.Type{Shape: 0xffa5048d, Make: wire.Values[Frame]}
 
 // Γraven is for the runtime.
 func (*Frame) Γraven() *wire.Type {
-	return wire.Bind[Frame](&gravenTypeFrame, gravenPutFrame, gravenPut1Frame, gravenGet1Frame)
+	return wire.Bind(&gravenTypeFrame, gravenPutFrame, gravenPut1Frame, gravenGet1Frame)
 }
 func gravenBitsFrame(x *Frame) (b uint64) {
 	b |= wire.Bit(x.Tick != 0) << 0
@@ -196,7 +200,9 @@ func gravenPutFrame(e *wire.Encoder, tail uint, xs []*Frame, root bool) uint {
 	}
 	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Frame)
+		}
 		b.Bits(row, gravenBitsFrame(x))
 		out.U64(row, o[0], uint64(x.Tick))
 		if v := x.Entities; len(v) != 0 {
@@ -229,25 +235,25 @@ func gravenGet1Frame(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetFrame(d, b, []*Frame{m.(*Frame)})
 }
 func gravenOneFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) *Frame {
-	t, b := gravenTypeFrame.Open((*Frame)(nil), d, r, s)
-	xs := [1]*Frame{wire.New[Frame](d, &t.Key)}
-	gravenGetFrame(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Frame](d, r, s, &gravenTypeFrame, &b)
+	gravenGetFrame(d, &b, []*Frame{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Frame {
-	t, b := gravenTypeFrame.Open((*Frame)(nil), d, r, s)
-	xs := wire.Alloc[Frame](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Frame](d, r, s, &gravenTypeFrame, &b)
 	gravenGetFrame(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeEntity = wire.Type{Shape: 0x9755847b}
+var gravenTypeEntity = wire.Type{Shape: 0x9755847b, Make: wire.Values[Entity]}
 
 // Γraven is for the runtime.
 func (*Entity) Γraven() *wire.Type {
-	return wire.Bind[Entity](&gravenTypeEntity, gravenPutEntity, gravenPut1Entity, gravenGet1Entity)
+	return wire.Bind(&gravenTypeEntity, gravenPutEntity, gravenPut1Entity, gravenGet1Entity)
 }
 func gravenBitsEntity(x *Entity) (b uint64) {
 	b |= wire.Bit(x.Id != 0) << 0
@@ -271,7 +277,9 @@ func gravenPutEntity(e *wire.Encoder, tail uint, xs []*Entity, root bool) uint {
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Entity)
+		}
 		b.Bits(row, gravenBitsEntity(x))
 		out.U32(row, o[0], uint32(x.Id))
 		if o[1] != 0 {
@@ -293,16 +301,16 @@ func gravenPut1Entity(e *wire.Encoder, tail uint, m proto.Message, root bool) ui
 }
 func gravenGetEntity(d *wire.Decoder, b *wire.Rows, xs []*Entity) {
 	s := (*[5]wire.Slot)(b.Slots)
-	slab2 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
-	slab3 := wire.SlabOf[Vec3](d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab2 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
+	slab3 := wire.SlabOf(d, &gravenTypeVec3.Of((*Vec3)(nil)).Key)
 	for i, x := range xs {
 		r := b.Row(i)
 		x.Id = r.U32(&s[0])
 		if r.Has(&s[1]) {
-			x.Position = gravenUnpackVec3(d, r.Unpack(&s[1]), slab2.New(d))
+			x.Position = gravenUnpackVec3(d, r.Unpack(&s[1]), wire.Take[*Vec3](d, slab2))
 		}
 		if r.Has(&s[2]) {
-			x.Velocity = gravenUnpackVec3(d, r.Unpack(&s[2]), slab3.New(d))
+			x.Velocity = gravenUnpackVec3(d, r.Unpack(&s[2]), wire.Take[*Vec3](d, slab3))
 		}
 		x.Health = uint32(r.U16(&s[3]))
 		x.Flag = r.Bool(&s[4])
@@ -315,26 +323,26 @@ func gravenGet1Entity(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetEntity(d, b, []*Entity{m.(*Entity)})
 }
 func gravenOneEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) *Entity {
-	t, b := gravenTypeEntity.Open((*Entity)(nil), d, r, s)
-	xs := [1]*Entity{wire.New[Entity](d, &t.Key)}
-	gravenGetEntity(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Entity](d, r, s, &gravenTypeEntity, &b)
+	gravenGetEntity(d, &b, []*Entity{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
-	t, b := gravenTypeEntity.Open((*Entity)(nil), d, r, s)
-	xs := wire.Alloc[Entity](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Entity](d, r, s, &gravenTypeEntity, &b)
 	gravenGetEntity(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f}
+var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
 func (*Vec3) Γraven() *wire.Type {
-	return wire.BindInline[Vec3](&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
+	return wire.BindInline(&gravenTypeVec3, gravenPutVec3, gravenPut1Vec3, gravenGet1Vec3, gravenPackVec3, gravenUnpackVec3)
 }
 func gravenBitsVec3(x *Vec3) (b uint64) {
 	b |= wire.Bit(math.Float32bits(x.X) != 0) << 0
@@ -355,7 +363,9 @@ func gravenPutVec3(e *wire.Encoder, tail uint, xs []*Vec3, root bool) uint {
 	}
 	o, out, step, tail := (*[3]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Vec3)
+		}
 		b.Bits(row, gravenBitsVec3(x))
 		out.F32(row, o[0], x.X)
 		out.F32(row, o[1], x.Y)
@@ -401,11 +411,11 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982}
+var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982, Make: wire.Values[Telemetry]}
 
 // Γraven is for the runtime.
 func (*Telemetry) Γraven() *wire.Type {
-	return wire.Bind[Telemetry](&gravenTypeTelemetry, gravenPutTelemetry, gravenPut1Telemetry, gravenGet1Telemetry)
+	return wire.Bind(&gravenTypeTelemetry, gravenPutTelemetry, gravenPut1Telemetry, gravenGet1Telemetry)
 }
 func gravenBitsTelemetry(x *Telemetry) (b uint64) {
 	b |= wire.Bit(x.Device != 0) << 0
@@ -428,7 +438,9 @@ func gravenPutTelemetry(e *wire.Encoder, tail uint, xs []*Telemetry, root bool) 
 	}
 	o, out, step, tail := (*[5]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Telemetry)
+		}
 		b.Bits(row, gravenBitsTelemetry(x))
 		out.U32(row, o[0], uint32(x.Device))
 		out.U64(row, o[1], uint64(x.Timestamp))
@@ -465,25 +477,25 @@ func gravenGet1Telemetry(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetTelemetry(d, b, []*Telemetry{m.(*Telemetry)})
 }
 func gravenOneTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) *Telemetry {
-	t, b := gravenTypeTelemetry.Open((*Telemetry)(nil), d, r, s)
-	xs := [1]*Telemetry{wire.New[Telemetry](d, &t.Key)}
-	gravenGetTelemetry(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Telemetry](d, r, s, &gravenTypeTelemetry, &b)
+	gravenGetTelemetry(d, &b, []*Telemetry{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Telemetry {
-	t, b := gravenTypeTelemetry.Open((*Telemetry)(nil), d, r, s)
-	xs := wire.Alloc[Telemetry](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Telemetry](d, r, s, &gravenTypeTelemetry, &b)
 	gravenGetTelemetry(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275}
+var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275, Make: wire.Values[Chunk]}
 
 // Γraven is for the runtime.
 func (*Chunk) Γraven() *wire.Type {
-	return wire.Bind[Chunk](&gravenTypeChunk, gravenPutChunk, gravenPut1Chunk, gravenGet1Chunk)
+	return wire.Bind(&gravenTypeChunk, gravenPutChunk, gravenPut1Chunk, gravenGet1Chunk)
 }
 func gravenBitsChunk(x *Chunk) (b uint64) {
 	b |= wire.Bit(x.Stream != 0) << 0
@@ -506,7 +518,9 @@ func gravenPutChunk(e *wire.Encoder, tail uint, xs []*Chunk, root bool) uint {
 	}
 	o, out, step, tail := (*[4]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Chunk)
+		}
 		b.Bits(row, gravenBitsChunk(x))
 		out.U32(row, o[0], uint32(x.Stream))
 		out.U64(row, o[1], uint64(x.Seq))
@@ -540,15 +554,15 @@ func gravenGet1Chunk(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetChunk(d, b, []*Chunk{m.(*Chunk)})
 }
 func gravenOneChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) *Chunk {
-	t, b := gravenTypeChunk.Open((*Chunk)(nil), d, r, s)
-	xs := [1]*Chunk{wire.New[Chunk](d, &t.Key)}
-	gravenGetChunk(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Chunk](d, r, s, &gravenTypeChunk, &b)
+	gravenGetChunk(d, &b, []*Chunk{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListChunk(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Chunk {
-	t, b := gravenTypeChunk.Open((*Chunk)(nil), d, r, s)
-	xs := wire.Alloc[Chunk](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Chunk](d, r, s, &gravenTypeChunk, &b)
 	gravenGetChunk(d, &b, xs)
 	d.Close()
 	return xs

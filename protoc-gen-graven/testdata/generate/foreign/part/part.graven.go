@@ -15,11 +15,11 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypePart = wire.Type{Shape: 0xac498e79}
+var gravenTypePart = wire.Type{Shape: 0xac498e79, Make: wire.Values[Part]}
 
 // Γraven is for the runtime.
 func (*Part) Γraven() *wire.Type {
-	return wire.Bind[Part](&gravenTypePart, gravenPutPart, gravenPut1Part, gravenGet1Part)
+	return wire.Bind(&gravenTypePart, gravenPutPart, gravenPut1Part, gravenGet1Part)
 }
 func gravenBitsPart(x *Part) (b uint64) {
 	b |= wire.Bit(len(x.Name) != 0) << 0
@@ -38,7 +38,9 @@ func gravenPutPart(e *wire.Encoder, tail uint, xs []*Part, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Part)
+		}
 		b.Bits(row, gravenBitsPart(x))
 		tail = e.String(tail, x.Name)
 		out.End(row, o[0], tail-b.Tail)
@@ -65,26 +67,26 @@ func gravenGet1Part(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetPart(d, b, []*Part{m.(*Part)})
 }
 func gravenOnePart(d *wire.Decoder, r wire.Row, s *wire.Slot) *Part {
-	t, b := gravenTypePart.Open((*Part)(nil), d, r, s)
-	xs := [1]*Part{wire.New[Part](d, &t.Key)}
-	gravenGetPart(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Part](d, r, s, &gravenTypePart, &b)
+	gravenGetPart(d, &b, []*Part{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListPart(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Part {
-	t, b := gravenTypePart.Open((*Part)(nil), d, r, s)
-	xs := wire.Alloc[Part](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Part](d, r, s, &gravenTypePart, &b)
 	gravenGetPart(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeSpot = wire.Type{Shape: 0xc586df4b}
+var gravenTypeSpot = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Spot]}
 var gravenZeroSpot Spot
 
 // Γraven is for the runtime.
 func (*Spot) Γraven() *wire.Type {
-	return wire.BindInline[Spot](&gravenTypeSpot, gravenPutSpot, gravenPut1Spot, gravenGet1Spot, gravenPackSpot, gravenUnpackSpot)
+	return wire.BindInline(&gravenTypeSpot, gravenPutSpot, gravenPut1Spot, gravenGet1Spot, gravenPackSpot, gravenUnpackSpot)
 }
 func gravenBitsSpot(x *Spot) (b uint64) {
 	b |= wire.Bit(x.At != 0) << 0
@@ -103,7 +105,9 @@ func gravenPutSpot(e *wire.Encoder, tail uint, xs []*Spot, root bool) uint {
 	}
 	o, out, step, tail := (*[1]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
 	for _, x := range xs {
-		x = wire.Or(x)
+		if x == nil {
+			x = new(Spot)
+		}
 		b.Bits(row, gravenBitsSpot(x))
 		out.U32(row, o[0], uint32(x.At))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
