@@ -16,14 +16,14 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeOrder = wire.Type{Shape: 0xd47a44b7}
+var gravenTypeOrder = wire.Type{Shape: 0xd47a44b7, Make: wire.Values[Order]}
 var gravenMapOrder_4 wire.MapInfo
-var gravenKeyOrder_Card wire.Key
-var gravenKeyOrder_Account wire.Key
+var gravenKeyOrder_Card = wire.Key{Make: wire.Values[Order_Card]}
+var gravenKeyOrder_Account = wire.Key{Make: wire.Values[Order_Account]}
 
 // Γraven is for the runtime.
 func (*Order) Γraven() *wire.Type {
-	return wire.Bind[Order](&gravenTypeOrder, gravenPutOrder, gravenPut1Order, gravenGet1Order)
+	return wire.Bind(&gravenTypeOrder, gravenPutOrder, gravenPut1Order, gravenGet1Order)
 }
 func gravenBitsOrder(x *Order) (b uint64) {
 	b |= wire.Bit(len(x.Id) != 0) << 0
@@ -51,13 +51,15 @@ func gravenPutOrder(e *wire.Encoder, tail uint, xs []*Order, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, true)
+	b, row, ok := e.Open(&u, tail, len(xs), root, true)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[10]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
-		x = wire.Or(x)
+	o, out, step, tail := (*[10]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
+		if x == nil {
+			x = new(Order)
+		}
 		b.Bits(row, gravenBitsOrder(x))
 		tail = e.String(tail, x.Id)
 		out.End(row, o[0], tail-b.Tail)
@@ -85,8 +87,8 @@ func gravenPutOrder(e *wire.Encoder, tail uint, xs []*Order, root bool) uint {
 		tail = e.Bytes(tail, x.Signature)
 		out.End(row, o[9], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -110,12 +112,12 @@ func gravenGetOrder(d *wire.Decoder, b *wire.Rows, xs []*Order) {
 			x.Placed = wire.ForeignOne[timestamppb.Timestamp](d, r, &s[4])
 		}
 		if r.Has(&s[5]) {
-			v := wire.New[Order_Card](d, &gravenKeyOrder_Card)
+			v := wire.New[*Order_Card](d, &gravenKeyOrder_Card)
 			v.Card = d.String(r, &s[5])
 			x.Payment = v
 		}
 		if r.Has(&s[6]) {
-			v := wire.New[Order_Account](d, &gravenKeyOrder_Account)
+			v := wire.New[*Order_Account](d, &gravenKeyOrder_Account)
 			v.Account = r.U64(&s[6])
 			x.Payment = v
 		}
@@ -135,25 +137,25 @@ func gravenGet1Order(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetOrder(d, b, []*Order{m.(*Order)})
 }
 func gravenOneOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) *Order {
-	t, b := gravenTypeOrder.Open((*Order)(nil), d, r, s)
-	xs := [1]*Order{wire.New[Order](d, &t.Key)}
-	gravenGetOrder(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Order](d, r, s, &gravenTypeOrder, &b)
+	gravenGetOrder(d, &b, []*Order{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Order {
-	t, b := gravenTypeOrder.Open((*Order)(nil), d, r, s)
-	xs := wire.Alloc[Order](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Order](d, r, s, &gravenTypeOrder, &b)
 	gravenGetOrder(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeLine = wire.Type{Shape: 0x0e98bc40}
+var gravenTypeLine = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Line]}
 
 // Γraven is for the runtime.
 func (*Line) Γraven() *wire.Type {
-	return wire.Bind[Line](&gravenTypeLine, gravenPutLine, gravenPut1Line, gravenGet1Line)
+	return wire.Bind(&gravenTypeLine, gravenPutLine, gravenPut1Line, gravenGet1Line)
 }
 func gravenBitsLine(x *Line) (b uint64) {
 	b |= wire.Bit(len(x.Sku) != 0) << 0
@@ -167,20 +169,22 @@ func gravenPutLine(e *wire.Encoder, tail uint, xs []*Line, root bool) uint {
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
-		x = wire.Or(x)
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
+		if x == nil {
+			x = new(Line)
+		}
 		b.Bits(row, gravenBitsLine(x))
 		tail = e.String(tail, x.Sku)
 		out.End(row, o[0], tail-b.Tail)
 		out.U32(row, o[1], uint32(x.Count))
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -202,25 +206,25 @@ func gravenGet1Line(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetLine(d, b, []*Line{m.(*Line)})
 }
 func gravenOneLine(d *wire.Decoder, r wire.Row, s *wire.Slot) *Line {
-	t, b := gravenTypeLine.Open((*Line)(nil), d, r, s)
-	xs := [1]*Line{wire.New[Line](d, &t.Key)}
-	gravenGetLine(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Line](d, r, s, &gravenTypeLine, &b)
+	gravenGetLine(d, &b, []*Line{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Line {
-	t, b := gravenTypeLine.Open((*Line)(nil), d, r, s)
-	xs := wire.Alloc[Line](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Line](d, r, s, &gravenTypeLine, &b)
 	gravenGetLine(d, &b, xs)
 	d.Close()
 	return xs
 }
 
-var gravenTypeReceipt = wire.Type{Shape: 0x4ed6aec3}
+var gravenTypeReceipt = wire.Type{Shape: 0x4ed6aec3, Make: wire.Values[Receipt]}
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
-	return wire.Bind[Receipt](&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
+	return wire.Bind(&gravenTypeReceipt, gravenPutReceipt, gravenPut1Receipt, gravenGet1Receipt)
 }
 func gravenBitsReceipt(x *Receipt) (b uint64) {
 	b |= wire.Bit(len(x.Order) != 0) << 0
@@ -234,21 +238,23 @@ func gravenPutReceipt(e *wire.Encoder, tail uint, xs []*Receipt, root bool) uint
 			break
 		}
 	}
-	b, ok := e.Open(&u, tail, len(xs), root, false)
+	b, row, ok := e.Open(&u, tail, len(xs), root, false)
 	if !ok {
 		return e.Close(tail)
 	}
-	o, out, row, tail := (*[2]uint32)(b.Offs), b.Out, b.Row, b.Tail
-	for i, x := range xs {
-		x = wire.Or(x)
+	o, out, step, tail := (*[2]uint32)(b.Offs()), b.Out, b.Step(), b.Tail
+	for _, x := range xs {
+		if x == nil {
+			x = new(Receipt)
+		}
 		b.Bits(row, gravenBitsReceipt(x))
 		tail = e.String(tail, x.Order)
 		out.End(row, o[0], tail-b.Tail)
 		tail = e.String(tail, x.PaidBy)
 		out.End(row, o[1], tail-b.Tail)
 		tail = b.Residue(e, row, tail, len(x.unknownFields) > 0, x)
-		row += b.Step
-		b.Last(i, row, tail)
+		row += step
+		b.Last(row, tail)
 	}
 	return e.Close(tail)
 }
@@ -270,15 +276,15 @@ func gravenGet1Receipt(d *wire.Decoder, b *wire.Rows, m proto.Message) {
 	gravenGetReceipt(d, b, []*Receipt{m.(*Receipt)})
 }
 func gravenOneReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) *Receipt {
-	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
-	xs := [1]*Receipt{wire.New[Receipt](d, &t.Key)}
-	gravenGetReceipt(d, &b, xs[:])
+	var b wire.Rows
+	x := wire.OpenOne[*Receipt](d, r, s, &gravenTypeReceipt, &b)
+	gravenGetReceipt(d, &b, []*Receipt{x})
 	d.Close()
-	return xs[0]
+	return x
 }
 func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
-	t, b := gravenTypeReceipt.Open((*Receipt)(nil), d, r, s)
-	xs := wire.Alloc[Receipt](d, &t.Key, b.N)
+	var b wire.Rows
+	xs := wire.OpenList[*Receipt](d, r, s, &gravenTypeReceipt, &b)
 	gravenGetReceipt(d, &b, xs)
 	d.Close()
 	return xs
