@@ -74,13 +74,23 @@ func writtenTypes() []written {
 		typeWritten[kitchengraven.Sparse](new(kitchen.Sparse), new(kitchengraven.SparseWriter)),
 		typeWritten[kitchengraven.Wide](new(kitchen.Wide), new(kitchengraven.WideWriter)),
 		typeWritten[legacygraven.Record](new(legacy.Record), new(legacygraven.RecordWriter)),
+		typeWritten[kitchengraven.Point](new(kitchen.Point), new(kitchengraven.PointWriter)),
 		typeWritten[opengraven.All2](new(open.All2), new(opengraven.All2Writer)),
 		typeWritten[opengraven.All3](new(open.All3), new(opengraven.All3Writer)),
 		typeWritten[opengraven.AllE23](new(open.AllE23), new(opengraven.AllE23Writer)),
+		typeWritten[opengraven.AllE24](new(open.AllE24), new(opengraven.AllE24Writer)),
+		typeWritten[opengraven.HoldsRequired2](new(open.HoldsRequired2), new(opengraven.HoldsRequired2Writer)),
 		typeWritten[opengraven.Tree3](new(open.Tree3), new(opengraven.Tree3Writer)),
 		typeWritten[opengraven.Box3](new(open.Box3), new(opengraven.Box3Writer)),
+		typeWritten[opengraven.Wide3](new(open.Wide3), new(opengraven.Wide3Writer)),
+		typeWritten[hybridgraven.All2](new(hybrid.All2), new(hybridgraven.All2Writer)),
+		typeWritten[hybridgraven.All3](new(hybrid.All3), new(hybridgraven.All3Writer)),
+		typeWritten[hybridgraven.AllE23](new(hybrid.AllE23), new(hybridgraven.AllE23Writer)),
 		typeWritten[hybridgraven.AllE24](new(hybrid.AllE24), new(hybridgraven.AllE24Writer)),
+		typeWritten[opaquegraven.All2](new(opaque.All2), new(opaquegraven.All2Writer)),
 		typeWritten[opaquegraven.All3](new(opaque.All3), new(opaquegraven.All3Writer)),
+		typeWritten[opaquegraven.AllE23](new(opaque.AllE23), new(opaquegraven.AllE23Writer)),
+		typeWritten[opaquegraven.AllE24](new(opaque.AllE24), new(opaquegraven.AllE24Writer)),
 		typeWritten[opaquegraven.NodeE24](new(opaque.NodeE24), new(opaquegraven.NodeE24Writer)),
 	}
 }
@@ -118,7 +128,7 @@ func (h *hand) row(row reflect.Value, m protoreflect.Message, view reflect.Value
 		h.field(row, fd, m.Get(fd), view)
 		if fd.IsList() && fd.Message() == nil && fd.Kind() != protoreflect.StringKind && fd.Kind() != protoreflect.BytesKind && h.chance(3) {
 			// Once more, in two parts.
-			h.parts(row, fd, m.Get(fd).List())
+			h.parts(row, m, fd)
 		}
 	}
 }
@@ -137,15 +147,16 @@ func (h *hand) anything(m protoreflect.Message, fd protoreflect.FieldDescriptor)
 	for {
 		x := m.New()
 		v.Fill(x)
-		if x.Has(fd) || h.r.IntN(20) == 0 {
+		// An absent message may lack fields that are required.
+		if x.Has(fd) || (fd.IsList() || fd.IsMap() || fd.Message() == nil) && h.r.IntN(20) == 0 {
 			return x.Get(fd)
 		}
 	}
 }
 
 // parts sets a list of numbers to its first elements and appends the others.
-func (h *hand) parts(row reflect.Value, fd protoreflect.FieldDescriptor, l protoreflect.List) {
-	name := goName(fd)
+func (h *hand) parts(row reflect.Value, m protoreflect.Message, fd protoreflect.FieldDescriptor) {
+	name, l := goName(fd), m.Get(fd).List()
 	set, add := row.MethodByName("Set"+name), row.MethodByName("Append"+name)
 	all := goList(l, set.Type().In(0))
 	cut := h.r.IntN(l.Len() + 1)
@@ -153,13 +164,21 @@ func (h *hand) parts(row reflect.Value, fd protoreflect.FieldDescriptor, l proto
 	mid := cut + h.r.IntN(l.Len()-cut+1)
 	add.CallSlice([]reflect.Value{all.Slice(cut, mid)})
 	if h.chance(2) {
-		h.touch(row, fd)
+		h.touch(row, m, fd)
 	}
 	add.CallSlice([]reflect.Value{all.Slice(mid, l.Len())})
 }
 
-// touch writes some other field again, which is empty then.
-func (h *hand) touch(row reflect.Value, fd protoreflect.FieldDescriptor) {}
+// touch writes some other field of the row again.
+func (h *hand) touch(row reflect.Value, m protoreflect.Message, fd protoreflect.FieldDescriptor) {
+	m.Range(func(other protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if other == fd || other.Message() != nil {
+			return true
+		}
+		h.field(row, other, v, reflect.Value{})
+		return h.r.IntN(2) == 0
+	})
+}
 
 func goList(l protoreflect.List, t reflect.Type) reflect.Value {
 	s := reflect.MakeSlice(t, 0, l.Len())
@@ -303,11 +322,16 @@ func (h *hand) rows(call func(string, ...any) reflect.Value, l protoreflect.List
 	if h.r.IntN(2) == 0 {
 		list := call("Build")
 		for i := range l.Len() {
+			m := l.Get(i).Message()
+			if add := list.MethodByName("Add"); add.IsValid() && h.r.IntN(2) == 0 {
+				add.Call(wholeArgs(add.Type(), 0, m))
+				continue
+			}
 			row := list.MethodByName("Append").Call(nil)[0]
-			h.row(row, l.Get(i).Message(), at(i))
+			h.row(row, m, at(i))
 		}
 		if l.Len() > 0 && h.chance(3) {
-			// Some row once more.
+			// Some row once more, on top of what it has.
 			i := h.r.IntN(l.Len())
 			row := list.MethodByName("At").Call([]reflect.Value{reflect.ValueOf(i)})[0]
 			h.row(row, l.Get(i).Message(), at(i))

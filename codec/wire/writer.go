@@ -67,7 +67,7 @@ func (w *Writer) BeginAt(t *WriteType, at int) RowWriter {
 	i := t.info()
 	b := &w.root
 	if b.w == nil {
-		b.w, w.dead.w, w.dead.serial = w, w, 1
+		b.w, w.dead = w, blockWriter{w: w, serial: 1, next: noRow}
 	}
 	if !w.room(uint(envelope.HeaderSize + len(i.shape) + int(i.stride))) {
 		return w.deadRow()

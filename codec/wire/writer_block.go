@@ -18,6 +18,8 @@ type blockWriter struct {
 	cur    uint32 // the next variable value in order, by rows and fields; outOfOrder
 	total  uint32 // variable values there will be; open if the number of rows is not known
 	kind   blockKind
+	next   uint32 // the row that the short cut for whole rows takes next, and the first one that
+	stop   uint32 // it does not; see writer_whole.go
 
 	info  *writeInfo
 	w     *Writer
@@ -83,6 +85,9 @@ func (b *blockWriter) open(n, room uint32) {
 	w.top = b
 	if room == 1 {
 		b.zero(1)
+	}
+	if b.next = noRow; i.flat {
+		b.shorten(0)
 	}
 }
 
@@ -155,7 +160,7 @@ func (r RowWriter) sub(i uint, info *writeInfo, kind blockKind, n int) *blockWri
 func (b *blockWriter) openEmpty() {
 	w := b.w
 	b.rowsAt, b.rows, b.tail = w.pos, w.out, w.pos
-	b.n, b.room, b.cur, b.clean, b.total = 0, 0, 0, 0, 0
+	b.n, b.room, b.cur, b.clean, b.total, b.next = 0, 0, 0, 0, 0, noRow
 	b.moved = len(w.moved)
 	if b.serial++; b.serial == 0 {
 		b.serial = 1
@@ -183,6 +188,7 @@ func (w *Writer) close(implied bool) {
 		return
 	}
 	i := b.info
+	b.settle()
 	b.zero(b.n)
 	if len(i.required) > 0 && !b.checkRequired() {
 		return

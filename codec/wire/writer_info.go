@@ -28,6 +28,7 @@ type writeInfo struct {
 	ends     uint // variable fields
 	bits     uint // bytes of the bit area
 	counted  bool // a count in front
+	flat     bool // rows may be written as a whole
 	fields   []writeField
 	vars     []uint32     // the variable fields' indices
 	required []presence   // what has to be set
@@ -78,11 +79,13 @@ func writeInfoOf(lm *layout.Message) *writeInfo {
 	if !lm.Entry {
 		i.id = lm.ID()
 	}
+	i.flat = !lm.Entry
 	i.fields = make([]writeField, len(lm.Fields))
 	for j := range lm.Fields {
 		lf, rf := &lm.Fields[j], &rows.Fields[j]
 		f := &i.fields[j]
 		*f = writeField{off: rf.Off, bit: rf.Bit, byte: rf.Bit / 8, mask: 1 << (rf.Bit % 8), oneof: lf.Oneof, lay: lf}
+		i.flat = i.flat && !lf.Desc.IsList() && !lf.Desc.IsMap() && lf.Code != layout.Block && lf.Oneof < 0
 		if lf.Variable() {
 			f.k = uint32(len(i.vars))
 			i.vars = append(i.vars, uint32(j))

@@ -240,12 +240,13 @@ func (r RowWriter) Clear() {
 		return
 	}
 	i := b.info
+	b.settle()
 	if len(i.vars) > 0 && !b.w.closeTo(b) {
 		return
 	}
 	for _, j := range i.vars {
 		f := &i.fields[j]
-		if r.index*uint32(i.ends)+f.k < b.cur && r.begin(f, 0) {
+		if r.at(i.stride).U8(uint(f.byte))&f.mask != 0 && r.begin(f, 0) {
 			r.end(f, b.w.pos, false)
 		}
 	}
@@ -268,6 +269,7 @@ func (r RowWriter) field(i uint) *writeField {
 func (r RowWriter) begin(f *writeField, n uint) bool {
 	b := r.b
 	w := b.w
+	b.settle()
 	if w.top != b && !w.closeTo(b) {
 		return false
 	}

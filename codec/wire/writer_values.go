@@ -84,6 +84,7 @@ func putNarrow[T integer](r RowWriter, i uint, xs []T, width uint) bool {
 func (r RowWriter) reopen(f *writeField, n uint) (start uint, ok bool) {
 	b := r.b
 	w := b.w
+	b.settle()
 	if w.top != b && !w.closeTo(b) {
 		return 0, false
 	}
@@ -304,22 +305,30 @@ func (l InlinesWriter[V]) Len() int { return length(rows(l)) }
 
 // Set sets message i.
 func (l InlinesWriter[V]) Set(i int, x V) {
-	if r := RowsWriter(l).Fresh(i); r.b.serial == r.serial {
-		x.Γput(r.inline())
+	b := l.b
+	if b.serial != l.serial || uint(i) >= uint(b.n) {
+		rows(l).past(i)
+		return
 	}
+	RowWriter{b: b, index: uint32(i), serial: l.serial}.putInline(x)
 }
 
 // Append adds a message to a list that is built.
 func (l InlinesWriter[V]) Append(x V) {
-	if r := RowsWriter(l).AppendFresh(); r.b.serial == r.serial {
-		x.Γput(r.inline())
+	if r, ok := rows(l).add(); ok {
+		r.putInline(x)
 	}
 }
 
 // Close ends a list that was built. One of known length ends by itself.
 func (l InlinesWriter[V]) Close() { rows(l).close() }
 
-// inline is the place of an inline message that is a row itself.
-func (r RowWriter) inline() InlineWriter {
-	return InlineWriter{Packer{r.at(r.b.info.stride)}, r.b.w}
+// putInline writes an inline message that is a row itself.
+func (r RowWriter) putInline(x InlineValue) {
+	if b := r.b; r.index == b.clean {
+		b.clean++
+	} else {
+		b.zero(r.index + 1)
+	}
+	x.Γput(InlineWriter{Packer{r.at(r.b.info.stride)}, r.b.w})
 }

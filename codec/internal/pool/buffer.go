@@ -51,7 +51,12 @@ func (p *Pool) NewBuffer(length int) Buffer {
 		}
 		size = sizeOf(class)
 	}
-	b := &block{pool: p, class: class, data: make([]byte, length, size)}
+	b := &block{pool: p, class: class}
+	if p.Make != nil {
+		b.data = p.Make(size)[:length]
+	} else {
+		b.data = make([]byte, length, size)
+	}
 	b.state.Store(1)
 	return Buffer{block: b}
 }

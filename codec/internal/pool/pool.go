@@ -39,6 +39,9 @@ type Pool struct {
 	// Poison makes the pool overwrite what is put back, so that tests see who
 	// still reads it. It has to be set before the first use.
 	Poison bool
+	// Make makes the memory of Buffers, for tests that want it to stand where nothing behind it
+	// may be touched. It has to be set before the first use.
+	Make func(size int) []byte
 
 	slices [classes]sync.Pool // of *[]byte
 	blocks [classes]sync.Pool // of *block

@@ -73,22 +73,34 @@ func (AnyRow) Γwrites() *wire.WriteType { return &gravenWritesAny }
 
 // Set sets all fields; nil leaves one absent.
 func (r AnyRow) Set(typeUrl string, value []byte) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(typeUrl)) + uint(len(value)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetTypeUrl(typeUrl)
-		r.SetValue(value)
+		r.setSlowly(typeUrl, value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(typeUrl) != 0) << 0
-	o.String(0, typeUrl)
-	o.End(1)
 	bits |= wire.Bit(len(value) != 0) << 1
-	o.Bytes(value)
-	o.LastEnd(5)
 	o.Put8(0, uint8(bits))
-	o.Done(2)
+	if o, ok = o.String(typeUrl); !ok {
+		r.setSlowly(typeUrl, value)
+		return
+	}
+	o.PutEnd(1)
+	if o, ok = o.Bytes(value); !ok {
+		r.setSlowly(typeUrl, value)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r AnyRow) setSlowly(typeUrl string, value []byte) {
+	r = AnyRow(wire.RowWriter(r).Blank())
+	r.SetTypeUrl(typeUrl)
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetTypeUrl sets type_url.
@@ -114,10 +126,10 @@ func (l AnyRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l AnyRows) Set(i int, typeUrl string, value []byte) {
-	AnyRow(wire.RowsWriter(l).Fresh(i)).Set(typeUrl, value)
+	AnyRow(wire.RowsWriter(l).Row(i)).Set(typeUrl, value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l AnyRows) Add(typeUrl string, value []byte) {
-	AnyRow(wire.RowsWriter(l).AppendFresh()).Set(typeUrl, value)
+	AnyRow(wire.RowsWriter(l).Next()).Set(typeUrl, value)
 }

@@ -85,11 +85,9 @@ func (DurationRow) Γwrites() *wire.WriteType { return &gravenWritesDuration }
 
 // Set sets all fields; nil leaves one absent.
 func (r DurationRow) Set(seconds int64, nanos int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetSeconds(seconds)
-		r.SetNanos(nanos)
+		r.setSlowly(seconds, nanos)
 		return
 	}
 	bits := uint64(0)
@@ -98,7 +96,14 @@ func (r DurationRow) Set(seconds int64, nanos int32) {
 	o.Put32(9, uint32(nanos))
 	bits |= wire.Bit(nanos != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r DurationRow) setSlowly(seconds int64, nanos int32) {
+	r = DurationRow(wire.RowWriter(r).Blank())
+	r.SetSeconds(seconds)
+	r.SetNanos(nanos)
+	wire.RowWriter(r).Filled()
 }
 
 // SetSeconds sets seconds.
@@ -124,10 +129,10 @@ func (l DurationRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l DurationRows) Set(i int, seconds int64, nanos int32) {
-	DurationRow(wire.RowsWriter(l).Fresh(i)).Set(seconds, nanos)
+	DurationRow(wire.RowsWriter(l).Row(i)).Set(seconds, nanos)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l DurationRows) Add(seconds int64, nanos int32) {
-	DurationRow(wire.RowsWriter(l).AppendFresh()).Set(seconds, nanos)
+	DurationRow(wire.RowsWriter(l).Next()).Set(seconds, nanos)
 }

@@ -85,11 +85,9 @@ func (TimestampRow) Γwrites() *wire.WriteType { return &gravenWritesTimestamp }
 
 // Set sets all fields; nil leaves one absent.
 func (r TimestampRow) Set(seconds int64, nanos int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetSeconds(seconds)
-		r.SetNanos(nanos)
+		r.setSlowly(seconds, nanos)
 		return
 	}
 	bits := uint64(0)
@@ -98,7 +96,14 @@ func (r TimestampRow) Set(seconds int64, nanos int32) {
 	o.Put32(9, uint32(nanos))
 	bits |= wire.Bit(nanos != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TimestampRow) setSlowly(seconds int64, nanos int32) {
+	r = TimestampRow(wire.RowWriter(r).Blank())
+	r.SetSeconds(seconds)
+	r.SetNanos(nanos)
+	wire.RowWriter(r).Filled()
 }
 
 // SetSeconds sets seconds.
@@ -124,10 +129,10 @@ func (l TimestampRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l TimestampRows) Set(i int, seconds int64, nanos int32) {
-	TimestampRow(wire.RowsWriter(l).Fresh(i)).Set(seconds, nanos)
+	TimestampRow(wire.RowsWriter(l).Row(i)).Set(seconds, nanos)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l TimestampRows) Add(seconds int64, nanos int32) {
-	TimestampRow(wire.RowsWriter(l).AppendFresh()).Set(seconds, nanos)
+	TimestampRow(wire.RowsWriter(l).Next()).Set(seconds, nanos)
 }

@@ -316,17 +316,22 @@ func (DoubleValueRow) Γwrites() *wire.WriteType { return &gravenWritesDoubleVal
 
 // Set sets all fields; nil leaves one absent.
 func (r DoubleValueRow) Set(value float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.PutF64(1, value)
 	bits |= wire.Bit(math.Float64bits(value) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r DoubleValueRow) setSlowly(value float64) {
+	r = DoubleValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -349,12 +354,12 @@ func (l DoubleValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l DoubleValueRows) Set(i int, value float64) {
-	DoubleValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	DoubleValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l DoubleValueRows) Add(value float64) {
-	DoubleValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	DoubleValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesFloatValue = wire.WriteType{New: func() proto.Message { return new(wrapperspb.FloatValue) }}
@@ -386,17 +391,22 @@ func (FloatValueRow) Γwrites() *wire.WriteType { return &gravenWritesFloatValue
 
 // Set sets all fields; nil leaves one absent.
 func (r FloatValueRow) Set(value float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.PutF32(1, value)
 	bits |= wire.Bit(math.Float32bits(value) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FloatValueRow) setSlowly(value float32) {
+	r = FloatValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -419,12 +429,12 @@ func (l FloatValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l FloatValueRows) Set(i int, value float32) {
-	FloatValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	FloatValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l FloatValueRows) Add(value float32) {
-	FloatValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	FloatValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesInt64Value = wire.WriteType{New: func() proto.Message { return new(wrapperspb.Int64Value) }}
@@ -456,17 +466,22 @@ func (Int64ValueRow) Γwrites() *wire.WriteType { return &gravenWritesInt64Value
 
 // Set sets all fields; nil leaves one absent.
 func (r Int64ValueRow) Set(value int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(value))
 	bits |= wire.Bit(value != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Int64ValueRow) setSlowly(value int64) {
+	r = Int64ValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -489,12 +504,12 @@ func (l Int64ValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l Int64ValueRows) Set(i int, value int64) {
-	Int64ValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	Int64ValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l Int64ValueRows) Add(value int64) {
-	Int64ValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	Int64ValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesUInt64Value = wire.WriteType{New: func() proto.Message { return new(wrapperspb.UInt64Value) }}
@@ -526,17 +541,22 @@ func (UInt64ValueRow) Γwrites() *wire.WriteType { return &gravenWritesUInt64Val
 
 // Set sets all fields; nil leaves one absent.
 func (r UInt64ValueRow) Set(value uint64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, value)
 	bits |= wire.Bit(value != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r UInt64ValueRow) setSlowly(value uint64) {
+	r = UInt64ValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -559,12 +579,12 @@ func (l UInt64ValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l UInt64ValueRows) Set(i int, value uint64) {
-	UInt64ValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	UInt64ValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l UInt64ValueRows) Add(value uint64) {
-	UInt64ValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	UInt64ValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesInt32Value = wire.WriteType{New: func() proto.Message { return new(wrapperspb.Int32Value) }}
@@ -596,17 +616,22 @@ func (Int32ValueRow) Γwrites() *wire.WriteType { return &gravenWritesInt32Value
 
 // Set sets all fields; nil leaves one absent.
 func (r Int32ValueRow) Set(value int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(value))
 	bits |= wire.Bit(value != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Int32ValueRow) setSlowly(value int32) {
+	r = Int32ValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -629,12 +654,12 @@ func (l Int32ValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l Int32ValueRows) Set(i int, value int32) {
-	Int32ValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	Int32ValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l Int32ValueRows) Add(value int32) {
-	Int32ValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	Int32ValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesUInt32Value = wire.WriteType{New: func() proto.Message { return new(wrapperspb.UInt32Value) }}
@@ -666,17 +691,22 @@ func (UInt32ValueRow) Γwrites() *wire.WriteType { return &gravenWritesUInt32Val
 
 // Set sets all fields; nil leaves one absent.
 func (r UInt32ValueRow) Set(value uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, value)
 	bits |= wire.Bit(value != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r UInt32ValueRow) setSlowly(value uint32) {
+	r = UInt32ValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -699,12 +729,12 @@ func (l UInt32ValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l UInt32ValueRows) Set(i int, value uint32) {
-	UInt32ValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	UInt32ValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l UInt32ValueRows) Add(value uint32) {
-	UInt32ValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	UInt32ValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesBoolValue = wire.WriteType{New: func() proto.Message { return new(wrapperspb.BoolValue) }}
@@ -736,17 +766,22 @@ func (BoolValueRow) Γwrites() *wire.WriteType { return &gravenWritesBoolValue }
 
 // Set sets all fields; nil leaves one absent.
 func (r BoolValueRow) Set(value bool) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(1)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(value) << 0
 	bits |= wire.Bit(value) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r BoolValueRow) setSlowly(value bool) {
+	r = BoolValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -769,12 +804,12 @@ func (l BoolValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BoolValueRows) Set(i int, value bool) {
-	BoolValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	BoolValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BoolValueRows) Add(value bool) {
-	BoolValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	BoolValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesStringValue = wire.WriteType{New: func() proto.Message { return new(wrapperspb.StringValue) }}
@@ -806,18 +841,27 @@ func (StringValueRow) Γwrites() *wire.WriteType { return &gravenWritesStringVal
 
 // Set sets all fields; nil leaves one absent.
 func (r StringValueRow) Set(value string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(value)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(value) != 0) << 0
-	o.String(0, value)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(value); !ok {
+		r.setSlowly(value)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r StringValueRow) setSlowly(value string) {
+	r = StringValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -840,12 +884,12 @@ func (l StringValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringValueRows) Set(i int, value string) {
-	StringValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	StringValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringValueRows) Add(value string) {
-	StringValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	StringValueRow(wire.RowsWriter(l).Next()).Set(value)
 }
 
 var gravenWritesBytesValue = wire.WriteType{New: func() proto.Message { return new(wrapperspb.BytesValue) }}
@@ -877,18 +921,27 @@ func (BytesValueRow) Γwrites() *wire.WriteType { return &gravenWritesBytesValue
 
 // Set sets all fields; nil leaves one absent.
 func (r BytesValueRow) Set(value []byte) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(value)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetValue(value)
+		r.setSlowly(value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(value) != 0) << 0
-	o.Bytes(value)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.Bytes(value); !ok {
+		r.setSlowly(value)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r BytesValueRow) setSlowly(value []byte) {
+	r = BytesValueRow(wire.RowWriter(r).Blank())
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetValue sets value.
@@ -911,10 +964,10 @@ func (l BytesValueRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BytesValueRows) Set(i int, value []byte) {
-	BytesValueRow(wire.RowsWriter(l).Fresh(i)).Set(value)
+	BytesValueRow(wire.RowsWriter(l).Row(i)).Set(value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BytesValueRows) Add(value []byte) {
-	BytesValueRow(wire.RowsWriter(l).AppendFresh()).Set(value)
+	BytesValueRow(wire.RowsWriter(l).Next()).Set(value)
 }

@@ -1,69 +1,102 @@
 package gen
 
 import (
+	"fmt"
+
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/graven-rpc/graven/codec/layout"
 )
 
-// setWhole prints the method that sets all fields of a row: in one go where the row is
-// new and comes in order, else field by field.
+// setWhole prints the method that sets all fields of a row: in one go where rows come one
+// after the other, else field by field.
 func (g *writerPrinter) setWhole(m *message, names writerNames, w wholeRow) {
 	rows := m.layout.Full
+	slowly := func(cond string) {
+		g.P("if ", cond, " {")
+		g.P("r.setSlowly(", w.args(), ")")
+		g.P("return")
+		g.P("}")
+	}
 	g.P("// Set sets all fields; nil leaves one absent.")
 	g.P("func (r ", names.row, ") Set(", w.params(), ") {")
-	for _, p := range w {
-		if p.lay.Width != 0 {
-			v, cond := p.name, ""
-			if p.pointer {
-				v, cond = "*"+p.name, p.name+" != nil && "
-			}
-			g.P("if ", cond, "!", g.fits(p.field, v), " {")
-			g.P("return")
-			g.P("}")
-		}
-	}
-	n := "0"
-	vars := 0
-	for _, p := range w {
-		if p.lay.Variable() {
-			v := p.name
-			if p.pointer && p.Desc.Kind() != protoreflect.BytesKind {
-				v = g.wire("Deref") + "(" + v + ")"
-			}
-			if vars++; vars == 1 {
-				n = "uint(len(" + v + "))"
-			} else {
-				n += "+uint(len(" + v + "))"
-			}
-		}
-	}
-	g.P("o, ok := ", g.wire("RowWriter"), "(r).Begin(", n, ")")
-	g.P("if !ok {")
-	g.P(g.wire("RowWriter"), "(r).Clear()")
-	for _, p := range w {
-		g.setOne(p)
-	}
-	g.P("return")
-	g.P("}")
+	g.P("o, ok := ", g.wire("RowWriter"), "(r).Whole(", rows.Stride, ")")
+	slowly("!ok" + g.tooWide(w))
 	g.P("bits := uint64(0)")
-	last := 0
 	for _, p := range w {
-		if p.lay.Variable() {
-			last++
-		}
-		g.putOne(m, p, last == vars)
+		g.putFixed(p, rows.Fields[p.index].Off)
 	}
-	for b := uint32(0); b < rows.BitBytes; b++ {
+	for b := range rows.BitBytes {
 		if b == 0 {
 			g.P("o.Put8(0, uint8(bits))")
 		} else {
 			g.P("o.Put8(", b, ", uint8(bits>>", 8*b, "))")
 		}
 	}
-	g.P("o.Done(", vars, ")")
+	end := ""
+	for _, p := range w {
+		if !p.lay.Variable() {
+			continue
+		}
+		if end != "" {
+			g.P("o.PutEnd(", end, ")")
+		}
+		end = fmt.Sprint(rows.Fields[p.index].Off)
+		v, put := p.name, "Text"
+		switch kind := p.Desc.Kind(); {
+		case kind == protoreflect.BytesKind:
+			put = "Bytes"
+		case p.lay.UTF8:
+			put = "String"
+		}
+		if p.pointer {
+			g.P("if ", v, " != nil {")
+			if put != "Bytes" {
+				v = "*" + v
+			}
+		}
+		slowly(fmt.Sprintf("o, ok = o.%s(%s); !ok", put, v))
+		if p.pointer {
+			g.P("}")
+		}
+	}
+	if end == "" {
+		g.P("o.End()")
+	} else {
+		g.P("if o.LastEnd(", end, ") {")
+		g.P("o.Stop(", end, ")")
+		g.P("}")
+	}
 	g.P("}")
 	g.P()
+	g.P("func (r ", names.row, ") setSlowly(", w.params(), ") {")
+	g.P("r = ", names.row, "(", g.wire("RowWriter"), "(r).Blank())")
+	for _, p := range w {
+		g.setOne(p)
+	}
+	g.P(g.wire("RowWriter"), "(r).Filled()")
+	g.P("}")
+	g.P()
+}
+
+// tooWide is a condition, behind another one, that holds if a value does not fit its narrow
+// field.
+func (g *writerPrinter) tooWide(w wholeRow) string {
+	cond := ""
+	for _, p := range w {
+		if p.lay.Width == 0 {
+			continue
+		}
+		v, f := p.name, "WideU"
+		if p.pointer {
+			v = g.wire("Deref") + "(" + v + ")"
+		}
+		if layout.Signed(p.Desc.Kind()) {
+			f = "WideS"
+		}
+		cond += fmt.Sprintf(" || %s(%s, %d)", g.wire(f), v, p.lay.Width)
+	}
+	return cond
 }
 
 // setOne prints how a field is set by its own method.
@@ -81,76 +114,50 @@ func (g *writerPrinter) setOne(p wholeParam) {
 	g.P("}")
 }
 
-// putOne prints how a field of a whole row is written.
-func (g *writerPrinter) putOne(m *message, p wholeParam, last bool) {
-	rf := &m.layout.Full.Fields[p.index]
+// putFixed prints how the bits and the slot of a field of a whole row are written.
+func (g *writerPrinter) putFixed(p wholeParam, off uint32) {
 	v, kind := p.name, p.Desc.Kind()
 	or := func(bit uint32, cond string) { g.P("bits |= ", g.wire("Bit"), "(", cond, ") << ", bit) }
-	switch {
-	case p.lay.Variable():
-		deref := v
-		if p.pointer && kind != protoreflect.BytesKind {
-			deref = "*" + v
-		}
+	// present says when the field is, which is implied by its value.
+	present := func(cond string) {
 		switch {
 		case p.pointer:
 			or(p.bit, v+" != nil")
-			g.P("if ", v, " != nil {")
 		case p.lay.Presence:
 			g.P("bits |= 1 << ", p.bit)
 		default:
-			or(p.bit, "len("+v+") != 0")
-		}
-		switch {
-		case kind == protoreflect.BytesKind:
-			g.P("o.Bytes(", deref, ")")
-		case p.lay.UTF8:
-			g.P("o.String(", p.index, ", ", deref, ")")
-		default:
-			g.P("o.Text(", deref, ")")
-		}
-		if p.pointer {
-			g.P("}")
-		}
-		if last {
-			g.P("o.LastEnd(", rf.Off, ")")
-		} else {
-			g.P("o.End(", rf.Off, ")")
-		}
-		return
-	case p.lay.Inline:
-		or(p.bit, v+" != nil")
-		g.P("if ", v, " != nil {")
-		g.P(v, ".Γput(o.Inline(", rf.Off, "))")
-		g.P("} else {")
-		g.P("o.Zero(", rf.Off, ", ", p.lay.Size(), ")")
-		g.P("}")
-		return
-	}
-	x := v
-	if p.pointer {
-		x = g.wire("Deref") + "(" + v + ")"
-		or(p.bit, v+" != nil")
-	} else if p.lay.Presence {
-		g.P("bits |= 1 << ", p.bit)
-	}
-	implicit := func(cond string) {
-		if !p.lay.Presence {
 			or(p.bit, cond)
 		}
 	}
+	x := v
+	if p.pointer && !p.lay.Variable() && !p.lay.Inline {
+		x = g.wire("Deref") + "(" + v + ")"
+	}
 	switch size := 8 * p.lay.Size(); {
+	case p.lay.Variable():
+		present("len(" + v + ") != 0")
+	case p.lay.Inline:
+		present("")
+		if !p.pointer {
+			g.P(v, ".Γput(o.Inline(", off, "))")
+			break
+		}
+		g.P("if ", v, " != nil {")
+		g.P(v, ".Γput(o.Inline(", off, "))")
+		g.P("} else {")
+		g.P("o.Zero(", off, ", ", p.lay.Size(), ")")
+		g.P("}")
 	case p.lay.Code == layout.Bool:
-		implicit(v)
+		present(v)
 		or(p.bit+1, x)
 	case kind == protoreflect.FloatKind:
-		g.P("o.PutF32(", rf.Off, ", ", x, ")")
-		implicit(g.QualifiedGoIdent(mathPackage.Ident("Float32bits")) + "(" + v + ") != 0")
+		g.P("o.PutF32(", off, ", ", x, ")")
+		present(g.QualifiedGoIdent(mathPackage.Ident("Float32bits")) + "(" + v + ") != 0")
 	case kind == protoreflect.DoubleKind:
-		g.P("o.PutF64(", rf.Off, ", ", x, ")")
-		implicit(g.QualifiedGoIdent(mathPackage.Ident("Float64bits")) + "(" + v + ") != 0")
+		g.P("o.PutF64(", off, ", ", x, ")")
+		present(g.QualifiedGoIdent(mathPackage.Ident("Float64bits")) + "(" + v + ") != 0")
 	default:
-		g.P("o.Put", size, "(", rf.Off, ", ", convert(kind, size, x), ")")
-		implicit(v + " != 0")
+		g.P("o.Put", size, "(", off, ", ", convert(kind, size, x), ")")
+		present(v + " != 0")
 	}
 }

@@ -1800,19 +1800,24 @@ func (All2_Solo_DeepRow) Γwrites() *wire.WriteType { return &gravenWritesAll2_S
 
 // Set sets all fields; nil leaves one absent.
 func (r All2_Solo_DeepRow) Set(n_ *int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if n_ != nil {
-			r.SetN(*n_)
-		}
+		r.setSlowly(n_)
 		return
 	}
 	bits := uint64(0)
-	bits |= wire.Bit(n_ != nil) << 0
 	o.Put64(1, uint64(wire.Deref(n_)))
+	bits |= wire.Bit(n_ != nil) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r All2_Solo_DeepRow) setSlowly(n_ *int64) {
+	r = All2_Solo_DeepRow(wire.RowWriter(r).Blank())
+	if n_ != nil {
+		r.SetN(*n_)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetN sets n.
@@ -1839,12 +1844,12 @@ func (l All2_Solo_DeepRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l All2_Solo_DeepRows) Set(i int, n_ *int64) {
-	All2_Solo_DeepRow(wire.RowsWriter(l).Fresh(i)).Set(n_)
+	All2_Solo_DeepRow(wire.RowsWriter(l).Row(i)).Set(n_)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l All2_Solo_DeepRows) Add(n_ *int64) {
-	All2_Solo_DeepRow(wire.RowsWriter(l).AppendFresh()).Set(n_)
+	All2_Solo_DeepRow(wire.RowsWriter(l).Next()).Set(n_)
 }
 
 var gravenWritesAll2_Many = wire.WriteType{New: func() proto.Message { return new(hybrid.All2_Many) }}
@@ -1876,27 +1881,36 @@ func (All2_ManyRow) Γwrites() *wire.WriteType { return &gravenWritesAll2_Many }
 
 // Set sets all fields; nil leaves one absent.
 func (r All2_ManyRow) Set(n_ *uint32, text *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(text))))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if n_ != nil {
-			r.SetN(*n_)
-		}
-		if text != nil {
-			r.SetText(*text)
-		}
+		r.setSlowly(n_, text)
 		return
 	}
 	bits := uint64(0)
-	bits |= wire.Bit(n_ != nil) << 0
 	o.Put32(1, wire.Deref(n_))
+	bits |= wire.Bit(n_ != nil) << 0
 	bits |= wire.Bit(text != nil) << 1
-	if text != nil {
-		o.Text(*text)
-	}
-	o.LastEnd(5)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if text != nil {
+		if o, ok = o.Text(*text); !ok {
+			r.setSlowly(n_, text)
+			return
+		}
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r All2_ManyRow) setSlowly(n_ *uint32, text *string) {
+	r = All2_ManyRow(wire.RowWriter(r).Blank())
+	if n_ != nil {
+		r.SetN(*n_)
+	}
+	if text != nil {
+		r.SetText(*text)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetN sets n.
@@ -1922,12 +1936,12 @@ func (l All2_ManyRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l All2_ManyRows) Set(i int, n_ *uint32, text *string) {
-	All2_ManyRow(wire.RowsWriter(l).Fresh(i)).Set(n_, text)
+	All2_ManyRow(wire.RowsWriter(l).Row(i)).Set(n_, text)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l All2_ManyRows) Add(n_ *uint32, text *string) {
-	All2_ManyRow(wire.RowsWriter(l).AppendFresh()).Set(n_, text)
+	All2_ManyRow(wire.RowsWriter(l).Next()).Set(n_, text)
 }
 
 var gravenWritesAll2_One = wire.WriteType{New: func() proto.Message { return new(hybrid.All2_One) }}
@@ -1959,22 +1973,31 @@ func (All2_OneRow) Γwrites() *wire.WriteType { return &gravenWritesAll2_One }
 
 // Set sets all fields; nil leaves one absent.
 func (r All2_OneRow) Set(text *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(text))))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if text != nil {
-			r.SetText(*text)
-		}
+		r.setSlowly(text)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(text != nil) << 0
-	if text != nil {
-		o.Text(*text)
-	}
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if text != nil {
+		if o, ok = o.Text(*text); !ok {
+			r.setSlowly(text)
+			return
+		}
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r All2_OneRow) setSlowly(text *string) {
+	r = All2_OneRow(wire.RowWriter(r).Blank())
+	if text != nil {
+		r.SetText(*text)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetText sets text.
@@ -1997,12 +2020,12 @@ func (l All2_OneRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l All2_OneRows) Set(i int, text *string) {
-	All2_OneRow(wire.RowsWriter(l).Fresh(i)).Set(text)
+	All2_OneRow(wire.RowsWriter(l).Row(i)).Set(text)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l All2_OneRows) Add(text *string) {
-	All2_OneRow(wire.RowsWriter(l).AppendFresh()).Set(text)
+	All2_OneRow(wire.RowsWriter(l).Next()).Set(text)
 }
 
 var gravenWritesNode2 = wire.WriteType{New: func() proto.Message { return new(hybrid.Node2) }}
@@ -2352,22 +2375,31 @@ func (XGroupRow) Γwrites() *wire.WriteType { return &gravenWritesXGroup }
 
 // Set sets all fields; nil leaves one absent.
 func (r XGroupRow) Set(text *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(text))))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if text != nil {
-			r.SetText(*text)
-		}
+		r.setSlowly(text)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(text != nil) << 0
-	if text != nil {
-		o.Text(*text)
-	}
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if text != nil {
+		if o, ok = o.Text(*text); !ok {
+			r.setSlowly(text)
+			return
+		}
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r XGroupRow) setSlowly(text *string) {
+	r = XGroupRow(wire.RowWriter(r).Blank())
+	if text != nil {
+		r.SetText(*text)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetText sets text.
@@ -2390,12 +2422,12 @@ func (l XGroupRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l XGroupRows) Set(i int, text *string) {
-	XGroupRow(wire.RowsWriter(l).Fresh(i)).Set(text)
+	XGroupRow(wire.RowsWriter(l).Row(i)).Set(text)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l XGroupRows) Add(text *string) {
-	XGroupRow(wire.RowsWriter(l).AppendFresh()).Set(text)
+	XGroupRow(wire.RowsWriter(l).Next()).Set(text)
 }
 
 var gravenWritesScope2 = wire.WriteType{New: func() proto.Message { return new(hybrid.Scope2) }}
@@ -2425,19 +2457,24 @@ func (Scope2Row) Γwrites() *wire.WriteType { return &gravenWritesScope2 }
 
 // Set sets all fields; nil leaves one absent.
 func (r Scope2Row) Set(n_ *int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if n_ != nil {
-			r.SetN(*n_)
-		}
+		r.setSlowly(n_)
 		return
 	}
 	bits := uint64(0)
-	bits |= wire.Bit(n_ != nil) << 0
 	o.Put32(1, uint32(wire.Deref(n_)))
+	bits |= wire.Bit(n_ != nil) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Scope2Row) setSlowly(n_ *int32) {
+	r = Scope2Row(wire.RowWriter(r).Blank())
+	if n_ != nil {
+		r.SetN(*n_)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetN sets n.
@@ -2460,10 +2497,10 @@ func (l Scope2Rows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l Scope2Rows) Set(i int, n_ *int32) {
-	Scope2Row(wire.RowsWriter(l).Fresh(i)).Set(n_)
+	Scope2Row(wire.RowsWriter(l).Row(i)).Set(n_)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l Scope2Rows) Add(n_ *int32) {
-	Scope2Row(wire.RowsWriter(l).AppendFresh()).Set(n_)
+	Scope2Row(wire.RowsWriter(l).Next()).Set(n_)
 }

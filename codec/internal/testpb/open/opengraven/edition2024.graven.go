@@ -1578,20 +1578,9 @@ func (BoxE24Row) Γwrites() *wire.WriteType { return &gravenWritesBoxE24 }
 
 // Set sets all fields; nil leaves one absent.
 func (r BoxE24Row) Set(a *PairE24Value, b *PairE24Value, lit bool, open open.OpenE24) {
-	if !wire.RowWriter(r).FitsS(3, int64(open), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
-		if b != nil {
-			r.SetB(*b)
-		}
-		r.SetLit(lit)
-		r.SetOpen(open)
+	o, ok := wire.RowWriter(r).Whole(18)
+	if !ok || wire.WideS(open, 8) {
+		r.setSlowly(a, b, lit, open)
 		return
 	}
 	bits := uint64(0)
@@ -1612,7 +1601,20 @@ func (r BoxE24Row) Set(a *PairE24Value, b *PairE24Value, lit bool, open open.Ope
 	o.Put8(17, uint8(open))
 	bits |= wire.Bit(open != 0) << 4
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r BoxE24Row) setSlowly(a *PairE24Value, b *PairE24Value, lit bool, open open.OpenE24) {
+	r = BoxE24Row(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	if b != nil {
+		r.SetB(*b)
+	}
+	r.SetLit(lit)
+	r.SetOpen(open)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -1690,14 +1692,9 @@ func (PairE24Row) Γwrites() *wire.WriteType { return &gravenWritesPairE24 }
 
 // Set sets all fields; nil leaves one absent.
 func (r PairE24Row) Set(x float32, y uint64) {
-	if !wire.RowWriter(r).FitsU(1, uint64(y), 32) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+	o, ok := wire.RowWriter(r).Whole(9)
+	if !ok || wire.WideU(y, 32) {
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -1706,7 +1703,14 @@ func (r PairE24Row) Set(x float32, y uint64) {
 	o.Put32(5, uint32(y))
 	bits |= wire.Bit(y != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PairE24Row) setSlowly(x float32, y uint64) {
+	r = PairE24Row(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.

@@ -2619,12 +2619,9 @@ func (Vec3Row) Γwrites() *wire.WriteType { return &gravenWritesVec3 }
 
 // Set sets all fields; nil leaves one absent.
 func (r Vec3Row) Set(x float32, y float32, z float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -2635,7 +2632,15 @@ func (r Vec3Row) Set(x float32, y float32, z float64) {
 	o.PutF64(9, z)
 	bits |= wire.Bit(math.Float64bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Vec3Row) setSlowly(x float32, y float32, z float64) {
+	r = Vec3Row(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -2688,25 +2693,9 @@ func (Box3Row) Γwrites() *wire.WriteType { return &gravenWritesBox3 }
 
 // Set sets all fields; nil leaves one absent.
 func (r Box3Row) Set(low *Vec3Value, high *Vec3Value, open bool, color open.Color3, small int64, tag uint32) {
-	if !wire.RowWriter(r).FitsS(4, int64(small), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(5, uint64(tag), 16) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		if low != nil {
-			r.SetLow(*low)
-		}
-		if high != nil {
-			r.SetHigh(*high)
-		}
-		r.SetOpen(open)
-		r.SetColor(color)
-		r.SetSmall(small)
-		r.SetTag(tag)
+	o, ok := wire.RowWriter(r).Whole(40)
+	if !ok || wire.WideS(small, 8) || wire.WideU(tag, 16) {
+		r.setSlowly(low, high, open, color, small, tag)
 		return
 	}
 	bits := uint64(0)
@@ -2731,7 +2720,22 @@ func (r Box3Row) Set(low *Vec3Value, high *Vec3Value, open bool, color open.Colo
 	o.Put16(38, uint16(tag))
 	bits |= wire.Bit(tag != 0) << 6
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Box3Row) setSlowly(low *Vec3Value, high *Vec3Value, open bool, color open.Color3, small int64, tag uint32) {
+	r = Box3Row(wire.RowWriter(r).Blank())
+	if low != nil {
+		r.SetLow(*low)
+	}
+	if high != nil {
+		r.SetHigh(*high)
+	}
+	r.SetOpen(open)
+	r.SetColor(color)
+	r.SetSmall(small)
+	r.SetTag(tag)
+	wire.RowWriter(r).Filled()
 }
 
 // SetLow sets low.

@@ -900,25 +900,9 @@ func (ScalarsRow) Γwrites() *wire.WriteType { return &gravenWritesScalars }
 
 // Set sets all fields; nil leaves one absent.
 func (r ScalarsRow) Set(f1 float64, f2 float32, f3 int32, f4 int64, f5 uint32, f6 uint64, f7 int32, f8 int64, f9 uint32, f10 uint64, f11 int32, f12 int64, f13 bool, f14 string, f15 []byte, f16 kitchen.Color) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(f14)) + uint(len(f15)))
+	o, ok := wire.RowWriter(r).Whole(87)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetF1(f1)
-		r.SetF2(f2)
-		r.SetF3(f3)
-		r.SetF4(f4)
-		r.SetF5(f5)
-		r.SetF6(f6)
-		r.SetF7(f7)
-		r.SetF8(f8)
-		r.SetF9(f9)
-		r.SetF10(f10)
-		r.SetF11(f11)
-		r.SetF12(f12)
-		r.SetF13(f13)
-		r.SetF14(f14)
-		r.SetF15(f15)
-		r.SetF16(f16)
+		r.setSlowly(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
 		return
 	}
 	bits := uint64(0)
@@ -949,17 +933,45 @@ func (r ScalarsRow) Set(f1 float64, f2 float32, f3 int32, f4 int64, f5 uint32, f
 	bits |= wire.Bit(f13) << 12
 	bits |= wire.Bit(f13) << 13
 	bits |= wire.Bit(len(f14) != 0) << 14
-	o.String(13, f14)
-	o.End(79)
 	bits |= wire.Bit(len(f15) != 0) << 15
-	o.Bytes(f15)
-	o.LastEnd(83)
 	o.Put32(75, uint32(f16))
 	bits |= wire.Bit(f16 != 0) << 16
 	o.Put8(0, uint8(bits))
 	o.Put8(1, uint8(bits>>8))
 	o.Put8(2, uint8(bits>>16))
-	o.Done(2)
+	if o, ok = o.String(f14); !ok {
+		r.setSlowly(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
+		return
+	}
+	o.PutEnd(79)
+	if o, ok = o.Bytes(f15); !ok {
+		r.setSlowly(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
+		return
+	}
+	if o.LastEnd(83) {
+		o.Stop(83)
+	}
+}
+
+func (r ScalarsRow) setSlowly(f1 float64, f2 float32, f3 int32, f4 int64, f5 uint32, f6 uint64, f7 int32, f8 int64, f9 uint32, f10 uint64, f11 int32, f12 int64, f13 bool, f14 string, f15 []byte, f16 kitchen.Color) {
+	r = ScalarsRow(wire.RowWriter(r).Blank())
+	r.SetF1(f1)
+	r.SetF2(f2)
+	r.SetF3(f3)
+	r.SetF4(f4)
+	r.SetF5(f5)
+	r.SetF6(f6)
+	r.SetF7(f7)
+	r.SetF8(f8)
+	r.SetF9(f9)
+	r.SetF10(f10)
+	r.SetF11(f11)
+	r.SetF12(f12)
+	r.SetF13(f13)
+	r.SetF14(f14)
+	r.SetF15(f15)
+	r.SetF16(f16)
+	wire.RowWriter(r).Filled()
 }
 
 // SetF1 sets f1.
@@ -1027,12 +1039,12 @@ func (l ScalarsRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ScalarsRows) Set(i int, f1 float64, f2 float32, f3 int32, f4 int64, f5 uint32, f6 uint64, f7 int32, f8 int64, f9 uint32, f10 uint64, f11 int32, f12 int64, f13 bool, f14 string, f15 []byte, f16 kitchen.Color) {
-	ScalarsRow(wire.RowsWriter(l).Fresh(i)).Set(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
+	ScalarsRow(wire.RowsWriter(l).Row(i)).Set(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ScalarsRows) Add(f1 float64, f2 float32, f3 int32, f4 int64, f5 uint32, f6 uint64, f7 int32, f8 int64, f9 uint32, f10 uint64, f11 int32, f12 int64, f13 bool, f14 string, f15 []byte, f16 kitchen.Color) {
-	ScalarsRow(wire.RowsWriter(l).AppendFresh()).Set(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
+	ScalarsRow(wire.RowsWriter(l).Next()).Set(f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16)
 }
 
 var gravenWritesOptionals = wire.WriteType{New: func() proto.Message { return new(kitchen.Optionals) }}
@@ -1064,71 +1076,83 @@ func (OptionalsRow) Γwrites() *wire.WriteType { return &gravenWritesOptionals }
 
 // Set sets all fields; nil leaves one absent.
 func (r OptionalsRow) Set(f1 *float64, f2 *float32, f3 *int32, f4 *int64, f5 *uint32, f6 *uint64, f13 *bool, f14 *string, f15 []byte, f16 *kitchen.Color) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(f14))) + uint(len(f15)))
+	o, ok := wire.RowWriter(r).Whole(50)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if f1 != nil {
-			r.SetF1(*f1)
-		}
-		if f2 != nil {
-			r.SetF2(*f2)
-		}
-		if f3 != nil {
-			r.SetF3(*f3)
-		}
-		if f4 != nil {
-			r.SetF4(*f4)
-		}
-		if f5 != nil {
-			r.SetF5(*f5)
-		}
-		if f6 != nil {
-			r.SetF6(*f6)
-		}
-		if f13 != nil {
-			r.SetF13(*f13)
-		}
-		if f14 != nil {
-			r.SetF14(*f14)
-		}
-		if f15 != nil {
-			r.SetF15(f15)
-		}
-		if f16 != nil {
-			r.SetF16(*f16)
-		}
+		r.setSlowly(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
 		return
 	}
 	bits := uint64(0)
-	bits |= wire.Bit(f1 != nil) << 0
 	o.PutF64(2, wire.Deref(f1))
-	bits |= wire.Bit(f2 != nil) << 1
+	bits |= wire.Bit(f1 != nil) << 0
 	o.PutF32(10, wire.Deref(f2))
-	bits |= wire.Bit(f3 != nil) << 2
+	bits |= wire.Bit(f2 != nil) << 1
 	o.Put32(14, uint32(wire.Deref(f3)))
-	bits |= wire.Bit(f4 != nil) << 3
+	bits |= wire.Bit(f3 != nil) << 2
 	o.Put64(18, uint64(wire.Deref(f4)))
-	bits |= wire.Bit(f5 != nil) << 4
+	bits |= wire.Bit(f4 != nil) << 3
 	o.Put32(26, wire.Deref(f5))
-	bits |= wire.Bit(f6 != nil) << 5
+	bits |= wire.Bit(f5 != nil) << 4
 	o.Put64(30, wire.Deref(f6))
+	bits |= wire.Bit(f6 != nil) << 5
 	bits |= wire.Bit(f13 != nil) << 6
 	bits |= wire.Bit(wire.Deref(f13)) << 7
 	bits |= wire.Bit(f14 != nil) << 8
-	if f14 != nil {
-		o.String(7, *f14)
-	}
-	o.End(42)
 	bits |= wire.Bit(f15 != nil) << 9
-	if f15 != nil {
-		o.Bytes(f15)
-	}
-	o.LastEnd(46)
-	bits |= wire.Bit(f16 != nil) << 10
 	o.Put32(38, uint32(wire.Deref(f16)))
+	bits |= wire.Bit(f16 != nil) << 10
 	o.Put8(0, uint8(bits))
 	o.Put8(1, uint8(bits>>8))
-	o.Done(2)
+	if f14 != nil {
+		if o, ok = o.String(*f14); !ok {
+			r.setSlowly(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
+			return
+		}
+	}
+	o.PutEnd(42)
+	if f15 != nil {
+		if o, ok = o.Bytes(f15); !ok {
+			r.setSlowly(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
+			return
+		}
+	}
+	if o.LastEnd(46) {
+		o.Stop(46)
+	}
+}
+
+func (r OptionalsRow) setSlowly(f1 *float64, f2 *float32, f3 *int32, f4 *int64, f5 *uint32, f6 *uint64, f13 *bool, f14 *string, f15 []byte, f16 *kitchen.Color) {
+	r = OptionalsRow(wire.RowWriter(r).Blank())
+	if f1 != nil {
+		r.SetF1(*f1)
+	}
+	if f2 != nil {
+		r.SetF2(*f2)
+	}
+	if f3 != nil {
+		r.SetF3(*f3)
+	}
+	if f4 != nil {
+		r.SetF4(*f4)
+	}
+	if f5 != nil {
+		r.SetF5(*f5)
+	}
+	if f6 != nil {
+		r.SetF6(*f6)
+	}
+	if f13 != nil {
+		r.SetF13(*f13)
+	}
+	if f14 != nil {
+		r.SetF14(*f14)
+	}
+	if f15 != nil {
+		r.SetF15(f15)
+	}
+	if f16 != nil {
+		r.SetF16(*f16)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetF1 sets f1.
@@ -1178,12 +1202,12 @@ func (l OptionalsRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l OptionalsRows) Set(i int, f1 *float64, f2 *float32, f3 *int32, f4 *int64, f5 *uint32, f6 *uint64, f13 *bool, f14 *string, f15 []byte, f16 *kitchen.Color) {
-	OptionalsRow(wire.RowsWriter(l).Fresh(i)).Set(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
+	OptionalsRow(wire.RowsWriter(l).Row(i)).Set(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l OptionalsRows) Add(f1 *float64, f2 *float32, f3 *int32, f4 *int64, f5 *uint32, f6 *uint64, f13 *bool, f14 *string, f15 []byte, f16 *kitchen.Color) {
-	OptionalsRow(wire.RowsWriter(l).AppendFresh()).Set(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
+	OptionalsRow(wire.RowsWriter(l).Next()).Set(f1, f2, f3, f4, f5, f6, f13, f14, f15, f16)
 }
 
 var gravenWritesRepeateds = wire.WriteType{New: func() proto.Message { return new(kitchen.Repeateds) }}
@@ -1799,11 +1823,9 @@ func (PointRow) Γwrites() *wire.WriteType { return &gravenWritesPoint }
 
 // Set sets all fields; nil leaves one absent.
 func (r PointRow) Set(x float64, y float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -1812,7 +1834,14 @@ func (r PointRow) Set(x float64, y float64) {
 	o.PutF64(9, y)
 	bits |= wire.Bit(math.Float64bits(y) != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PointRow) setSlowly(x float64, y float64) {
+	r = PointRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -1862,23 +1891,9 @@ func (TriangleRow) Γwrites() *wire.WriteType { return &gravenWritesTriangle }
 
 // Set sets all fields; nil leaves one absent.
 func (r TriangleRow) Set(a *PointValue, b *PointValue, c *PointValue, tag uint32, lit bool) {
-	if !wire.RowWriter(r).FitsU(3, uint64(tag), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
-		if b != nil {
-			r.SetB(*b)
-		}
-		if c != nil {
-			r.SetC(*c)
-		}
-		r.SetTag(tag)
-		r.SetLit(lit)
+	o, ok := wire.RowWriter(r).Whole(50)
+	if !ok || wire.WideU(tag, 8) {
+		r.setSlowly(a, b, c, tag, lit)
 		return
 	}
 	bits := uint64(0)
@@ -1905,7 +1920,23 @@ func (r TriangleRow) Set(a *PointValue, b *PointValue, c *PointValue, tag uint32
 	bits |= wire.Bit(lit) << 4
 	bits |= wire.Bit(lit) << 5
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TriangleRow) setSlowly(a *PointValue, b *PointValue, c *PointValue, tag uint32, lit bool) {
+	r = TriangleRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	if b != nil {
+		r.SetB(*b)
+	}
+	if c != nil {
+		r.SetC(*c)
+	}
+	r.SetTag(tag)
+	r.SetLit(lit)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.

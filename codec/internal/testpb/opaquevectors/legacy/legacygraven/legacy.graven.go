@@ -295,22 +295,31 @@ func (Record_DetailRow) Γwrites() *wire.WriteType { return &gravenWritesRecord_
 
 // Set sets all fields; nil leaves one absent.
 func (r Record_DetailRow) Set(text *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(text))))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if text != nil {
-			r.SetText(*text)
-		}
+		r.setSlowly(text)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(text != nil) << 0
-	if text != nil {
-		o.Text(*text)
-	}
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if text != nil {
+		if o, ok = o.Text(*text); !ok {
+			r.setSlowly(text)
+			return
+		}
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r Record_DetailRow) setSlowly(text *string) {
+	r = Record_DetailRow(wire.RowWriter(r).Blank())
+	if text != nil {
+		r.SetText(*text)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetText sets text.
@@ -337,12 +346,12 @@ func (l Record_DetailRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l Record_DetailRows) Set(i int, text *string) {
-	Record_DetailRow(wire.RowsWriter(l).Fresh(i)).Set(text)
+	Record_DetailRow(wire.RowsWriter(l).Row(i)).Set(text)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l Record_DetailRows) Add(text *string) {
-	Record_DetailRow(wire.RowsWriter(l).AppendFresh()).Set(text)
+	Record_DetailRow(wire.RowsWriter(l).Next()).Set(text)
 }
 
 var gravenWritesRecord_Item = wire.WriteType{New: func() proto.Message { return new(legacy.Record_Item) }}
@@ -374,17 +383,22 @@ func (Record_ItemRow) Γwrites() *wire.WriteType { return &gravenWritesRecord_It
 
 // Set sets all fields; nil leaves one absent.
 func (r Record_ItemRow) Set(n_ uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetN(n_)
+		r.setSlowly(n_)
 		return
 	}
 	bits := uint64(0)
-	bits |= 1 << 0
 	o.Put32(1, n_)
+	bits |= 1 << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Record_ItemRow) setSlowly(n_ uint32) {
+	r = Record_ItemRow(wire.RowWriter(r).Blank())
+	r.SetN(n_)
+	wire.RowWriter(r).Filled()
 }
 
 // SetN sets n.
@@ -407,10 +421,10 @@ func (l Record_ItemRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l Record_ItemRows) Set(i int, n_ uint32) {
-	Record_ItemRow(wire.RowsWriter(l).Fresh(i)).Set(n_)
+	Record_ItemRow(wire.RowsWriter(l).Row(i)).Set(n_)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l Record_ItemRows) Add(n_ uint32) {
-	Record_ItemRow(wire.RowsWriter(l).AppendFresh()).Set(n_)
+	Record_ItemRow(wire.RowsWriter(l).Next()).Set(n_)
 }

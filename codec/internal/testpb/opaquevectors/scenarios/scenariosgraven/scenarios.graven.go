@@ -435,14 +435,9 @@ func (EntryRow) Γwrites() *wire.WriteType { return &gravenWritesEntry }
 
 // Set sets all fields; nil leaves one absent.
 func (r EntryRow) Set(account uint64, amount int64, memo *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(memo))))
+	o, ok := wire.RowWriter(r).Whole(21)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
-		r.SetAmount(amount)
-		if memo != nil {
-			r.SetMemo(*memo)
-		}
+		r.setSlowly(account, amount, memo)
 		return
 	}
 	bits := uint64(0)
@@ -451,12 +446,26 @@ func (r EntryRow) Set(account uint64, amount int64, memo *string) {
 	o.Put64(9, uint64(amount))
 	bits |= wire.Bit(amount != 0) << 1
 	bits |= wire.Bit(memo != nil) << 2
-	if memo != nil {
-		o.String(2, *memo)
-	}
-	o.LastEnd(17)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if memo != nil {
+		if o, ok = o.String(*memo); !ok {
+			r.setSlowly(account, amount, memo)
+			return
+		}
+	}
+	if o.LastEnd(17) {
+		o.Stop(17)
+	}
+}
+
+func (r EntryRow) setSlowly(account uint64, amount int64, memo *string) {
+	r = EntryRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	r.SetAmount(amount)
+	if memo != nil {
+		r.SetMemo(*memo)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -485,12 +494,12 @@ func (l EntryRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EntryRows) Set(i int, account uint64, amount int64, memo *string) {
-	EntryRow(wire.RowsWriter(l).Fresh(i)).Set(account, amount, memo)
+	EntryRow(wire.RowsWriter(l).Row(i)).Set(account, amount, memo)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EntryRows) Add(account uint64, amount int64, memo *string) {
-	EntryRow(wire.RowsWriter(l).AppendFresh()).Set(account, amount, memo)
+	EntryRow(wire.RowsWriter(l).Next()).Set(account, amount, memo)
 }
 
 var gravenWritesFrame = wire.WriteType{New: func() proto.Message { return new(scenarios.Frame) }}
@@ -576,21 +585,9 @@ func (EntityRow) Γwrites() *wire.WriteType { return &gravenWritesEntity }
 
 // Set sets all fields; nil leaves one absent.
 func (r EntityRow) Set(id uint32, position *Vec3Value, velocity *Vec3Value, health uint32, flag bool) {
-	if !wire.RowWriter(r).FitsU(3, uint64(health), 16) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetId(id)
-		if position != nil {
-			r.SetPosition(*position)
-		}
-		if velocity != nil {
-			r.SetVelocity(*velocity)
-		}
-		r.SetHealth(health)
-		r.SetFlag(flag)
+	o, ok := wire.RowWriter(r).Whole(31)
+	if !ok || wire.WideU(health, 16) {
+		r.setSlowly(id, position, velocity, health, flag)
 		return
 	}
 	bits := uint64(0)
@@ -613,7 +610,21 @@ func (r EntityRow) Set(id uint32, position *Vec3Value, velocity *Vec3Value, heal
 	bits |= wire.Bit(flag) << 4
 	bits |= wire.Bit(flag) << 5
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EntityRow) setSlowly(id uint32, position *Vec3Value, velocity *Vec3Value, health uint32, flag bool) {
+	r = EntityRow(wire.RowWriter(r).Blank())
+	r.SetId(id)
+	if position != nil {
+		r.SetPosition(*position)
+	}
+	if velocity != nil {
+		r.SetVelocity(*velocity)
+	}
+	r.SetHealth(health)
+	r.SetFlag(flag)
+	wire.RowWriter(r).Filled()
 }
 
 // SetId sets id.
@@ -666,12 +677,12 @@ func (l EntityRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EntityRows) Set(i int, id uint32, position *Vec3Value, velocity *Vec3Value, health uint32, flag bool) {
-	EntityRow(wire.RowsWriter(l).Fresh(i)).Set(id, position, velocity, health, flag)
+	EntityRow(wire.RowsWriter(l).Row(i)).Set(id, position, velocity, health, flag)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EntityRows) Add(id uint32, position *Vec3Value, velocity *Vec3Value, health uint32, flag bool) {
-	EntityRow(wire.RowsWriter(l).AppendFresh()).Set(id, position, velocity, health, flag)
+	EntityRow(wire.RowsWriter(l).Next()).Set(id, position, velocity, health, flag)
 }
 
 var gravenWritesVec3 = wire.WriteType{New: func() proto.Message { return new(scenarios.Vec3) }}
@@ -701,12 +712,9 @@ func (Vec3Row) Γwrites() *wire.WriteType { return &gravenWritesVec3 }
 
 // Set sets all fields; nil leaves one absent.
 func (r Vec3Row) Set(x float32, y float32, z float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -717,7 +725,15 @@ func (r Vec3Row) Set(x float32, y float32, z float32) {
 	o.PutF32(9, z)
 	bits |= wire.Bit(math.Float32bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Vec3Row) setSlowly(x float32, y float32, z float32) {
+	r = Vec3Row(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -772,19 +788,9 @@ func (TelemetryRow) Γwrites() *wire.WriteType { return &gravenWritesTelemetry }
 
 // Set sets all fields; nil leaves one absent.
 func (r TelemetryRow) Set(device uint32, timestamp uint64, temperature float32, humidity *float32, battery uint32) {
-	if !wire.RowWriter(r).FitsU(4, uint64(battery), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetDevice(device)
-		r.SetTimestamp(timestamp)
-		r.SetTemperature(temperature)
-		if humidity != nil {
-			r.SetHumidity(*humidity)
-		}
-		r.SetBattery(battery)
+	o, ok := wire.RowWriter(r).Whole(22)
+	if !ok || wire.WideU(battery, 8) {
+		r.setSlowly(device, timestamp, temperature, humidity, battery)
 		return
 	}
 	bits := uint64(0)
@@ -794,12 +800,24 @@ func (r TelemetryRow) Set(device uint32, timestamp uint64, temperature float32, 
 	bits |= wire.Bit(timestamp != 0) << 1
 	o.PutF32(13, temperature)
 	bits |= wire.Bit(math.Float32bits(temperature) != 0) << 2
-	bits |= wire.Bit(humidity != nil) << 3
 	o.PutF32(17, wire.Deref(humidity))
+	bits |= wire.Bit(humidity != nil) << 3
 	o.Put8(21, uint8(battery))
 	bits |= wire.Bit(battery != 0) << 4
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TelemetryRow) setSlowly(device uint32, timestamp uint64, temperature float32, humidity *float32, battery uint32) {
+	r = TelemetryRow(wire.RowWriter(r).Blank())
+	r.SetDevice(device)
+	r.SetTimestamp(timestamp)
+	r.SetTemperature(temperature)
+	if humidity != nil {
+		r.SetHumidity(*humidity)
+	}
+	r.SetBattery(battery)
+	wire.RowWriter(r).Filled()
 }
 
 // SetDevice sets device.
@@ -838,12 +856,12 @@ func (l TelemetryRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l TelemetryRows) Set(i int, device uint32, timestamp uint64, temperature float32, humidity *float32, battery uint32) {
-	TelemetryRow(wire.RowsWriter(l).Fresh(i)).Set(device, timestamp, temperature, humidity, battery)
+	TelemetryRow(wire.RowsWriter(l).Row(i)).Set(device, timestamp, temperature, humidity, battery)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l TelemetryRows) Add(device uint32, timestamp uint64, temperature float32, humidity *float32, battery uint32) {
-	TelemetryRow(wire.RowsWriter(l).AppendFresh()).Set(device, timestamp, temperature, humidity, battery)
+	TelemetryRow(wire.RowsWriter(l).Next()).Set(device, timestamp, temperature, humidity, battery)
 }
 
 var gravenWritesChunk = wire.WriteType{New: func() proto.Message { return new(scenarios.Chunk) }}
@@ -873,13 +891,9 @@ func (ChunkRow) Γwrites() *wire.WriteType { return &gravenWritesChunk }
 
 // Set sets all fields; nil leaves one absent.
 func (r ChunkRow) Set(stream uint32, seq uint64, last bool, payload []byte) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(payload)))
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetStream(stream)
-		r.SetSeq(seq)
-		r.SetLast(last)
-		r.SetPayload(payload)
+		r.setSlowly(stream, seq, last, payload)
 		return
 	}
 	bits := uint64(0)
@@ -890,10 +904,23 @@ func (r ChunkRow) Set(stream uint32, seq uint64, last bool, payload []byte) {
 	bits |= wire.Bit(last) << 2
 	bits |= wire.Bit(last) << 3
 	bits |= wire.Bit(len(payload) != 0) << 4
-	o.Bytes(payload)
-	o.LastEnd(13)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.Bytes(payload); !ok {
+		r.setSlowly(stream, seq, last, payload)
+		return
+	}
+	if o.LastEnd(13) {
+		o.Stop(13)
+	}
+}
+
+func (r ChunkRow) setSlowly(stream uint32, seq uint64, last bool, payload []byte) {
+	r = ChunkRow(wire.RowWriter(r).Blank())
+	r.SetStream(stream)
+	r.SetSeq(seq)
+	r.SetLast(last)
+	r.SetPayload(payload)
+	wire.RowWriter(r).Filled()
 }
 
 // SetStream sets stream.
@@ -925,10 +952,10 @@ func (l ChunkRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ChunkRows) Set(i int, stream uint32, seq uint64, last bool, payload []byte) {
-	ChunkRow(wire.RowsWriter(l).Fresh(i)).Set(stream, seq, last, payload)
+	ChunkRow(wire.RowsWriter(l).Row(i)).Set(stream, seq, last, payload)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ChunkRows) Add(stream uint32, seq uint64, last bool, payload []byte) {
-	ChunkRow(wire.RowsWriter(l).AppendFresh()).Set(stream, seq, last, payload)
+	ChunkRow(wire.RowsWriter(l).Next()).Set(stream, seq, last, payload)
 }

@@ -3273,21 +3273,30 @@ func (NothingRow) Γwrites() *wire.WriteType { return &gravenWritesNothing }
 
 // Set sets all fields; nil leaves one absent.
 func (r NothingRow) Set(a string, b int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
 	o.Put32(1, uint32(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r NothingRow) setSlowly(a string, b int32) {
+	r = NothingRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3313,12 +3322,12 @@ func (l NothingRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NothingRows) Set(i int, a string, b int32) {
-	NothingRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	NothingRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NothingRows) Add(a string, b int32) {
-	NothingRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	NothingRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesAdded = wire.WriteType{New: func() proto.Message { return new(after.Added) }}
@@ -3348,23 +3357,14 @@ func (AddedRow) Γwrites() *wire.WriteType { return &gravenWritesAdded }
 
 // Set sets all fields; nil leaves one absent.
 func (r AddedRow) Set(a string, b string, c bool, d int32, e float64) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)) + uint(len(b)))
+	o, ok := wire.RowWriter(r).Whole(21)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
-		r.SetC(c)
-		r.SetD(d)
-		r.SetE(e)
+		r.setSlowly(a, b, c, d, e)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.End(13)
 	bits |= wire.Bit(len(b) != 0) << 1
-	o.String(1, b)
-	o.LastEnd(17)
 	bits |= wire.Bit(c) << 2
 	bits |= wire.Bit(c) << 3
 	o.Put32(1, uint32(d))
@@ -3372,7 +3372,28 @@ func (r AddedRow) Set(a string, b string, c bool, d int32, e float64) {
 	o.PutF64(5, e)
 	bits |= wire.Bit(math.Float64bits(e) != 0) << 5
 	o.Put8(0, uint8(bits))
-	o.Done(2)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b, c, d, e)
+		return
+	}
+	o.PutEnd(13)
+	if o, ok = o.String(b); !ok {
+		r.setSlowly(a, b, c, d, e)
+		return
+	}
+	if o.LastEnd(17) {
+		o.Stop(17)
+	}
+}
+
+func (r AddedRow) setSlowly(a string, b string, c bool, d int32, e float64) {
+	r = AddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	r.SetC(c)
+	r.SetD(d)
+	r.SetE(e)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3407,12 +3428,12 @@ func (l AddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l AddedRows) Set(i int, a string, b string, c bool, d int32, e float64) {
-	AddedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b, c, d, e)
+	AddedRow(wire.RowsWriter(l).Row(i)).Set(a, b, c, d, e)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l AddedRows) Add(a string, b string, c bool, d int32, e float64) {
-	AddedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b, c, d, e)
+	AddedRow(wire.RowsWriter(l).Next()).Set(a, b, c, d, e)
 }
 
 var gravenWritesAddedLarge = wire.WriteType{New: func() proto.Message { return new(after.AddedLarge) }}
@@ -3572,17 +3593,22 @@ func (DeletedRow) Γwrites() *wire.WriteType { return &gravenWritesDeleted }
 
 // Set sets all fields; nil leaves one absent.
 func (r DeletedRow) Set(b uint64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetB(b)
+		r.setSlowly(b)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, b)
 	bits |= wire.Bit(b != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r DeletedRow) setSlowly(b uint64) {
+	r = DeletedRow(wire.RowWriter(r).Blank())
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetB sets b.
@@ -3605,12 +3631,12 @@ func (l DeletedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l DeletedRows) Set(i int, b uint64) {
-	DeletedRow(wire.RowsWriter(l).Fresh(i)).Set(b)
+	DeletedRow(wire.RowsWriter(l).Row(i)).Set(b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l DeletedRows) Add(b uint64) {
-	DeletedRow(wire.RowsWriter(l).AppendFresh()).Set(b)
+	DeletedRow(wire.RowsWriter(l).Next()).Set(b)
 }
 
 var gravenWritesRenamed = wire.WriteType{New: func() proto.Message { return new(after.Renamed) }}
@@ -3640,21 +3666,30 @@ func (RenamedRow) Γwrites() *wire.WriteType { return &gravenWritesRenamed }
 
 // Set sets all fields; nil leaves one absent.
 func (r RenamedRow) Set(z string, y uint64) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(z)))
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetZ(z)
-		r.SetY(y)
+		r.setSlowly(z, y)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(z) != 0) << 0
-	o.String(0, z)
-	o.LastEnd(9)
 	o.Put64(1, y)
 	bits |= wire.Bit(y != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(z); !ok {
+		r.setSlowly(z, y)
+		return
+	}
+	if o.LastEnd(9) {
+		o.Stop(9)
+	}
+}
+
+func (r RenamedRow) setSlowly(z string, y uint64) {
+	r = RenamedRow(wire.RowWriter(r).Blank())
+	r.SetZ(z)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetZ sets z.
@@ -3680,12 +3715,12 @@ func (l RenamedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l RenamedRows) Set(i int, z string, y uint64) {
-	RenamedRow(wire.RowsWriter(l).Fresh(i)).Set(z, y)
+	RenamedRow(wire.RowsWriter(l).Row(i)).Set(z, y)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l RenamedRows) Add(z string, y uint64) {
-	RenamedRow(wire.RowsWriter(l).AppendFresh()).Set(z, y)
+	RenamedRow(wire.RowsWriter(l).Next()).Set(z, y)
 }
 
 var gravenWritesDeepAdded = wire.WriteType{New: func() proto.Message { return new(after.DeepAdded) }}
@@ -3848,17 +3883,22 @@ func (WidenedRow) Γwrites() *wire.WriteType { return &gravenWritesWidened }
 
 // Set sets all fields; nil leaves one absent.
 func (r WidenedRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r WidenedRow) setSlowly(a int64) {
+	r = WidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3881,12 +3921,12 @@ func (l WidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l WidenedRows) Set(i int, a int64) {
-	WidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	WidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l WidenedRows) Add(a int64) {
-	WidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	WidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesWidenedUnsigned = wire.WriteType{New: func() proto.Message { return new(after.WidenedUnsigned) }}
@@ -3918,17 +3958,22 @@ func (WidenedUnsignedRow) Γwrites() *wire.WriteType { return &gravenWritesWiden
 
 // Set sets all fields; nil leaves one absent.
 func (r WidenedUnsignedRow) Set(a uint64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, a)
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r WidenedUnsignedRow) setSlowly(a uint64) {
+	r = WidenedUnsignedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3955,12 +4000,12 @@ func (l WidenedUnsignedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l WidenedUnsignedRows) Set(i int, a uint64) {
-	WidenedUnsignedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	WidenedUnsignedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l WidenedUnsignedRows) Add(a uint64) {
-	WidenedUnsignedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	WidenedUnsignedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowed = wire.WriteType{New: func() proto.Message { return new(after.Narrowed) }}
@@ -3992,17 +4037,22 @@ func (NarrowedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowed }
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowedRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowedRow) setSlowly(a int32) {
+	r = NarrowedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4025,12 +4075,12 @@ func (l NarrowedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowedRows) Set(i int, a int32) {
-	NarrowedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowedRows) Add(a int32) {
-	NarrowedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesZigzagToPlain = wire.WriteType{New: func() proto.Message { return new(after.ZigzagToPlain) }}
@@ -4062,17 +4112,22 @@ func (ZigzagToPlainRow) Γwrites() *wire.WriteType { return &gravenWritesZigzagT
 
 // Set sets all fields; nil leaves one absent.
 func (r ZigzagToPlainRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r ZigzagToPlainRow) setSlowly(a int32) {
+	r = ZigzagToPlainRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4099,12 +4154,12 @@ func (l ZigzagToPlainRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ZigzagToPlainRows) Set(i int, a int32) {
-	ZigzagToPlainRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	ZigzagToPlainRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ZigzagToPlainRows) Add(a int32) {
-	ZigzagToPlainRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	ZigzagToPlainRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesVarintToFixed = wire.WriteType{New: func() proto.Message { return new(after.VarintToFixed) }}
@@ -4136,17 +4191,22 @@ func (VarintToFixedRow) Γwrites() *wire.WriteType { return &gravenWritesVarintT
 
 // Set sets all fields; nil leaves one absent.
 func (r VarintToFixedRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r VarintToFixedRow) setSlowly(a int64) {
+	r = VarintToFixedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4173,12 +4233,12 @@ func (l VarintToFixedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l VarintToFixedRows) Set(i int, a int64) {
-	VarintToFixedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	VarintToFixedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l VarintToFixedRows) Add(a int64) {
-	VarintToFixedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	VarintToFixedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesSignFlipped = wire.WriteType{New: func() proto.Message { return new(after.SignFlipped) }}
@@ -4210,17 +4270,22 @@ func (SignFlippedRow) Γwrites() *wire.WriteType { return &gravenWritesSignFlipp
 
 // Set sets all fields; nil leaves one absent.
 func (r SignFlippedRow) Set(a uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, a)
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SignFlippedRow) setSlowly(a uint32) {
+	r = SignFlippedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4243,12 +4308,12 @@ func (l SignFlippedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l SignFlippedRows) Set(i int, a uint32) {
-	SignFlippedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	SignFlippedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l SignFlippedRows) Add(a uint32) {
-	SignFlippedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	SignFlippedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesSignWidened = wire.WriteType{New: func() proto.Message { return new(after.SignWidened) }}
@@ -4280,17 +4345,22 @@ func (SignWidenedRow) Γwrites() *wire.WriteType { return &gravenWritesSignWiden
 
 // Set sets all fields; nil leaves one absent.
 func (r SignWidenedRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SignWidenedRow) setSlowly(a int64) {
+	r = SignWidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4313,12 +4383,12 @@ func (l SignWidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l SignWidenedRows) Set(i int, a int64) {
-	SignWidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	SignWidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l SignWidenedRows) Add(a int64) {
-	SignWidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	SignWidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesBoolToNumber = wire.WriteType{New: func() proto.Message { return new(after.BoolToNumber) }}
@@ -4350,17 +4420,22 @@ func (BoolToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesBoolToNu
 
 // Set sets all fields; nil leaves one absent.
 func (r BoolToNumberRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r BoolToNumberRow) setSlowly(a int64) {
+	r = BoolToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4385,12 +4460,12 @@ func (l BoolToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BoolToNumberRows) Set(i int, a int64) {
-	BoolToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	BoolToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BoolToNumberRows) Add(a int64) {
-	BoolToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	BoolToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNumberToBool = wire.WriteType{New: func() proto.Message { return new(after.NumberToBool) }}
@@ -4422,17 +4497,22 @@ func (NumberToBoolRow) Γwrites() *wire.WriteType { return &gravenWritesNumberTo
 
 // Set sets all fields; nil leaves one absent.
 func (r NumberToBoolRow) Set(a bool) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(1)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(a) << 0
 	bits |= wire.Bit(a) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NumberToBoolRow) setSlowly(a bool) {
+	r = NumberToBoolRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4457,12 +4537,12 @@ func (l NumberToBoolRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NumberToBoolRows) Set(i int, a bool) {
-	NumberToBoolRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NumberToBoolRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NumberToBoolRows) Add(a bool) {
-	NumberToBoolRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NumberToBoolRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumToNumber = wire.WriteType{New: func() proto.Message { return new(after.EnumToNumber) }}
@@ -4494,17 +4574,22 @@ func (EnumToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesEnumToNu
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumToNumberRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumToNumberRow) setSlowly(a int32) {
+	r = EnumToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4529,12 +4614,12 @@ func (l EnumToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumToNumberRows) Set(i int, a int32) {
-	EnumToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumToNumberRows) Add(a int32) {
-	EnumToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumToWide = wire.WriteType{New: func() proto.Message { return new(after.EnumToWide) }}
@@ -4566,17 +4651,22 @@ func (EnumToWideRow) Γwrites() *wire.WriteType { return &gravenWritesEnumToWide
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumToWideRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumToWideRow) setSlowly(a int64) {
+	r = EnumToWideRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4599,12 +4689,12 @@ func (l EnumToWideRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumToWideRows) Set(i int, a int64) {
-	EnumToWideRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumToWideRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumToWideRows) Add(a int64) {
-	EnumToWideRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumToWideRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumChanged = wire.WriteType{New: func() proto.Message { return new(after.EnumChanged) }}
@@ -4636,17 +4726,22 @@ func (EnumChangedRow) Γwrites() *wire.WriteType { return &gravenWritesEnumChang
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumChangedRow) Set(a after.Shade) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumChangedRow) setSlowly(a after.Shade) {
+	r = EnumChangedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4669,12 +4764,12 @@ func (l EnumChangedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumChangedRows) Set(i int, a after.Shade) {
-	EnumChangedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumChangedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumChangedRows) Add(a after.Shade) {
-	EnumChangedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumChangedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowAdded = wire.WriteType{New: func() proto.Message { return new(after.NarrowAdded) }}
@@ -4706,20 +4801,22 @@ func (NarrowAddedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowAdd
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowAddedRow) Set(a int32) {
-	if !wire.RowWriter(r).FitsS(0, int64(a), 16) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(3)
+	if !ok || wire.WideS(a, 16) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put16(1, uint16(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowAddedRow) setSlowly(a int32) {
+	r = NarrowAddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4746,12 +4843,12 @@ func (l NarrowAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowAddedRows) Set(i int, a int32) {
-	NarrowAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowAddedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowAddedRows) Add(a int32) {
-	NarrowAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowAddedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowRemoved = wire.WriteType{New: func() proto.Message { return new(after.NarrowRemoved) }}
@@ -4783,17 +4880,22 @@ func (NarrowRemovedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowR
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowRemovedRow) Set(a uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, a)
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowRemovedRow) setSlowly(a uint32) {
+	r = NarrowRemovedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4820,12 +4922,12 @@ func (l NarrowRemovedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowRemovedRows) Set(i int, a uint32) {
-	NarrowRemovedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowRemovedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowRemovedRows) Add(a uint32) {
-	NarrowRemovedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowRemovedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowWidened = wire.WriteType{New: func() proto.Message { return new(after.NarrowWidened) }}
@@ -4857,20 +4959,22 @@ func (NarrowWidenedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowW
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowWidenedRow) Set(a int64) {
-	if !wire.RowWriter(r).FitsS(0, int64(a), 32) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(5)
+	if !ok || wire.WideS(a, 32) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowWidenedRow) setSlowly(a int64) {
+	r = NarrowWidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4901,12 +5005,12 @@ func (l NarrowWidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowWidenedRows) Set(i int, a int64) {
-	NarrowWidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowWidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowWidenedRows) Add(a int64) {
-	NarrowWidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowWidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowSign = wire.WriteType{New: func() proto.Message { return new(after.NarrowSign) }}
@@ -4938,20 +5042,22 @@ func (NarrowSignRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowSign
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowSignRow) Set(a int32) {
-	if !wire.RowWriter(r).FitsS(0, int64(a), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(2)
+	if !ok || wire.WideS(a, 8) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put8(1, uint8(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowSignRow) setSlowly(a int32) {
+	r = NarrowSignRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4978,12 +5084,12 @@ func (l NarrowSignRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowSignRows) Set(i int, a int32) {
-	NarrowSignRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowSignRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowSignRows) Add(a int32) {
-	NarrowSignRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowSignRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListWidened = wire.WriteType{New: func() proto.Message { return new(after.ListWidened) }}
@@ -5290,17 +5396,22 @@ func (FloatToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesFloatTo
 
 // Set sets all fields; nil leaves one absent.
 func (r FloatToNumberRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FloatToNumberRow) setSlowly(a int32) {
+	r = FloatToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5327,12 +5438,12 @@ func (l FloatToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l FloatToNumberRows) Set(i int, a int32) {
-	FloatToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	FloatToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l FloatToNumberRows) Add(a int32) {
-	FloatToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	FloatToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesFloatToDouble = wire.WriteType{New: func() proto.Message { return new(after.FloatToDouble) }}
@@ -5364,17 +5475,22 @@ func (FloatToDoubleRow) Γwrites() *wire.WriteType { return &gravenWritesFloatTo
 
 // Set sets all fields; nil leaves one absent.
 func (r FloatToDoubleRow) Set(a float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF64(1, a)
 	bits |= wire.Bit(math.Float64bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FloatToDoubleRow) setSlowly(a float64) {
+	r = FloatToDoubleRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5401,12 +5517,12 @@ func (l FloatToDoubleRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l FloatToDoubleRows) Set(i int, a float64) {
-	FloatToDoubleRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	FloatToDoubleRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l FloatToDoubleRows) Add(a float64) {
-	FloatToDoubleRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	FloatToDoubleRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesDoubleToNumber = wire.WriteType{New: func() proto.Message { return new(after.DoubleToNumber) }}
@@ -5438,17 +5554,22 @@ func (DoubleToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesDouble
 
 // Set sets all fields; nil leaves one absent.
 func (r DoubleToNumberRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r DoubleToNumberRow) setSlowly(a int32) {
+	r = DoubleToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5475,12 +5596,12 @@ func (l DoubleToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l DoubleToNumberRows) Set(i int, a int32) {
-	DoubleToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	DoubleToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l DoubleToNumberRows) Add(a int32) {
-	DoubleToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	DoubleToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListFloatToNumber = wire.WriteType{New: func() proto.Message { return new(after.ListFloatToNumber) }}
@@ -5569,18 +5690,27 @@ func (StringToBytesRow) Γwrites() *wire.WriteType { return &gravenWritesStringT
 
 // Set sets all fields; nil leaves one absent.
 func (r StringToBytesRow) Set(a []byte) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.Bytes(a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.Bytes(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r StringToBytesRow) setSlowly(a []byte) {
+	r = StringToBytesRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5607,12 +5737,12 @@ func (l StringToBytesRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringToBytesRows) Set(i int, a []byte) {
-	StringToBytesRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	StringToBytesRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringToBytesRows) Add(a []byte) {
-	StringToBytesRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	StringToBytesRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListStringToBytes = wire.WriteType{New: func() proto.Message { return new(after.ListStringToBytes) }}
@@ -5706,17 +5836,22 @@ func (StringToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesString
 
 // Set sets all fields; nil leaves one absent.
 func (r StringToNumberRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r StringToNumberRow) setSlowly(a int32) {
+	r = StringToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5743,12 +5878,12 @@ func (l StringToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringToNumberRows) Set(i int, a int32) {
-	StringToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	StringToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringToNumberRows) Add(a int32) {
-	StringToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	StringToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesStringToList = wire.WriteType{New: func() proto.Message { return new(after.StringToList) }}
@@ -5952,18 +6087,27 @@ func (MessageToStringRow) Γwrites() *wire.WriteType { return &gravenWritesMessa
 
 // Set sets all fields; nil leaves one absent.
 func (r MessageToStringRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r MessageToStringRow) setSlowly(a string) {
+	r = MessageToStringRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5990,12 +6134,12 @@ func (l MessageToStringRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l MessageToStringRows) Set(i int, a string) {
-	MessageToStringRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	MessageToStringRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l MessageToStringRows) Add(a string) {
-	MessageToStringRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	MessageToStringRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesMessageToGroup = wire.WriteType{New: func() proto.Message { return new(after.MessageToGroup) }}
@@ -6194,12 +6338,9 @@ func (MessageToInlineRow) Γwrites() *wire.WriteType { return &gravenWritesMessa
 
 // Set sets all fields; nil leaves one absent.
 func (r MessageToInlineRow) Set(a *PointValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -6210,7 +6351,15 @@ func (r MessageToInlineRow) Set(a *PointValue) {
 		o.Zero(1, 8)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r MessageToInlineRow) setSlowly(a *PointValue) {
+	r = MessageToInlineRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6244,12 +6393,12 @@ func (l MessageToInlineRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l MessageToInlineRows) Set(i int, a *PointValue) {
-	MessageToInlineRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	MessageToInlineRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l MessageToInlineRows) Add(a *PointValue) {
-	MessageToInlineRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	MessageToInlineRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListToMap = wire.WriteType{New: func() proto.Message { return new(after.ListToMap) }}
@@ -6827,27 +6976,36 @@ func (PresenceAddedRow) Γwrites() *wire.WriteType { return &gravenWritesPresenc
 
 // Set sets all fields; nil leaves one absent.
 func (r PresenceAddedRow) Set(a *int32, b *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(b))))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
-		if b != nil {
-			r.SetB(*b)
-		}
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
-	bits |= wire.Bit(a != nil) << 0
 	o.Put32(1, uint32(wire.Deref(a)))
+	bits |= wire.Bit(a != nil) << 0
 	bits |= wire.Bit(b != nil) << 1
-	if b != nil {
-		o.String(1, *b)
-	}
-	o.LastEnd(5)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if b != nil {
+		if o, ok = o.String(*b); !ok {
+			r.setSlowly(a, b)
+			return
+		}
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r PresenceAddedRow) setSlowly(a *int32, b *string) {
+	r = PresenceAddedRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	if b != nil {
+		r.SetB(*b)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6877,12 +7035,12 @@ func (l PresenceAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PresenceAddedRows) Set(i int, a *int32, b *string) {
-	PresenceAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	PresenceAddedRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PresenceAddedRows) Add(a *int32, b *string) {
-	PresenceAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	PresenceAddedRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesInlineSameSize = wire.WriteType{New: func() proto.Message { return new(after.InlineSameSize) }}
@@ -6914,12 +7072,9 @@ func (InlineSameSizeRow) Γwrites() *wire.WriteType { return &gravenWritesInline
 
 // Set sets all fields; nil leaves one absent.
 func (r InlineSameSizeRow) Set(a *MixedValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -6930,7 +7085,15 @@ func (r InlineSameSizeRow) Set(a *MixedValue) {
 		o.Zero(1, 8)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r InlineSameSizeRow) setSlowly(a *MixedValue) {
+	r = InlineSameSizeRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6964,12 +7127,12 @@ func (l InlineSameSizeRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l InlineSameSizeRows) Set(i int, a *MixedValue) {
-	InlineSameSizeRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	InlineSameSizeRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l InlineSameSizeRows) Add(a *MixedValue) {
-	InlineSameSizeRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	InlineSameSizeRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesInlineGrown = wire.WriteType{New: func() proto.Message { return new(after.InlineGrown) }}
@@ -7001,12 +7164,9 @@ func (InlineGrownRow) Γwrites() *wire.WriteType { return &gravenWritesInlineGro
 
 // Set sets all fields; nil leaves one absent.
 func (r InlineGrownRow) Set(a *SpaceValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -7017,7 +7177,15 @@ func (r InlineGrownRow) Set(a *SpaceValue) {
 		o.Zero(1, 12)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r InlineGrownRow) setSlowly(a *SpaceValue) {
+	r = InlineGrownRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7047,12 +7215,12 @@ func (l InlineGrownRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l InlineGrownRows) Set(i int, a *SpaceValue) {
-	InlineGrownRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	InlineGrownRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l InlineGrownRows) Add(a *SpaceValue) {
-	InlineGrownRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	InlineGrownRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNumberToInline = wire.WriteType{New: func() proto.Message { return new(after.NumberToInline) }}
@@ -7084,12 +7252,9 @@ func (NumberToInlineRow) Γwrites() *wire.WriteType { return &gravenWritesNumber
 
 // Set sets all fields; nil leaves one absent.
 func (r NumberToInlineRow) Set(a *TwoValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(3)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -7100,7 +7265,15 @@ func (r NumberToInlineRow) Set(a *TwoValue) {
 		o.Zero(1, 2)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NumberToInlineRow) setSlowly(a *TwoValue) {
+	r = NumberToInlineRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7134,12 +7307,12 @@ func (l NumberToInlineRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NumberToInlineRows) Set(i int, a *TwoValue) {
-	NumberToInlineRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NumberToInlineRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NumberToInlineRows) Add(a *TwoValue) {
-	NumberToInlineRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NumberToInlineRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListNumberToInline = wire.WriteType{New: func() proto.Message { return new(after.ListNumberToInline) }}
@@ -7235,18 +7408,27 @@ func (ToExtensionRow) Γwrites() *wire.WriteType { return &gravenWritesToExtensi
 
 // Set sets all fields; nil leaves one absent.
 func (r ToExtensionRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r ToExtensionRow) setSlowly(a string) {
+	r = ToExtensionRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7269,12 +7451,12 @@ func (l ToExtensionRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ToExtensionRows) Set(i int, a string) {
-	ToExtensionRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	ToExtensionRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ToExtensionRows) Add(a string) {
-	ToExtensionRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	ToExtensionRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesRequiredAdded = wire.WriteType{New: func() proto.Message { return new(after.RequiredAdded) }}
@@ -7306,21 +7488,30 @@ func (RequiredAddedRow) Γwrites() *wire.WriteType { return &gravenWritesRequire
 
 // Set sets all fields; nil leaves one absent.
 func (r RequiredAddedRow) Set(a string, b int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
-	bits |= 1 << 1
 	o.Put32(1, uint32(b))
+	bits |= 1 << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r RequiredAddedRow) setSlowly(a string, b int32) {
+	r = RequiredAddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7350,12 +7541,12 @@ func (l RequiredAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l RequiredAddedRows) Set(i int, a string, b int32) {
-	RequiredAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	RequiredAddedRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l RequiredAddedRows) Add(a string, b int32) {
-	RequiredAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	RequiredAddedRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesUTF8Added = wire.WriteType{New: func() proto.Message { return new(after.UTF8Added) }}
@@ -7387,18 +7578,27 @@ func (UTF8AddedRow) Γwrites() *wire.WriteType { return &gravenWritesUTF8Added }
 
 // Set sets all fields; nil leaves one absent.
 func (r UTF8AddedRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r UTF8AddedRow) setSlowly(a string) {
+	r = UTF8AddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7421,12 +7621,12 @@ func (l UTF8AddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l UTF8AddedRows) Set(i int, a string) {
-	UTF8AddedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	UTF8AddedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l UTF8AddedRows) Add(a string) {
-	UTF8AddedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	UTF8AddedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesReused = wire.WriteType{New: func() proto.Message { return new(after.Reused) }}
@@ -9369,21 +9569,30 @@ func (LeafRow) Γwrites() *wire.WriteType { return &gravenWritesLeaf }
 
 // Set sets all fields; nil leaves one absent.
 func (r LeafRow) Set(name string, n_ int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(name)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetName(name)
-		r.SetN(n_)
+		r.setSlowly(name, n_)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(name) != 0) << 0
-	o.String(0, name)
-	o.LastEnd(5)
 	o.Put32(1, uint32(n_))
 	bits |= wire.Bit(n_ != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(name); !ok {
+		r.setSlowly(name, n_)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r LeafRow) setSlowly(name string, n_ int32) {
+	r = LeafRow(wire.RowWriter(r).Blank())
+	r.SetName(name)
+	r.SetN(n_)
+	wire.RowWriter(r).Filled()
 }
 
 // SetName sets name.
@@ -9409,12 +9618,12 @@ func (l LeafRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l LeafRows) Set(i int, name string, n_ int32) {
-	LeafRow(wire.RowsWriter(l).Fresh(i)).Set(name, n_)
+	LeafRow(wire.RowsWriter(l).Row(i)).Set(name, n_)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l LeafRows) Add(name string, n_ int32) {
-	LeafRow(wire.RowsWriter(l).AppendFresh()).Set(name, n_)
+	LeafRow(wire.RowsWriter(l).Next()).Set(name, n_)
 }
 
 var gravenWritesBough = wire.WriteType{New: func() proto.Message { return new(after.Bough) }}
@@ -9444,24 +9653,33 @@ func (BoughRow) Γwrites() *wire.WriteType { return &gravenWritesBough }
 
 // Set sets all fields; nil leaves one absent.
 func (r BoughRow) Set(name string, n_ int64, more bool) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(name)))
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetName(name)
-		r.SetN(n_)
-		r.SetMore(more)
+		r.setSlowly(name, n_, more)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(name) != 0) << 0
-	o.String(0, name)
-	o.LastEnd(9)
 	o.Put64(1, uint64(n_))
 	bits |= wire.Bit(n_ != 0) << 1
 	bits |= wire.Bit(more) << 2
 	bits |= wire.Bit(more) << 3
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(name); !ok {
+		r.setSlowly(name, n_, more)
+		return
+	}
+	if o.LastEnd(9) {
+		o.Stop(9)
+	}
+}
+
+func (r BoughRow) setSlowly(name string, n_ int64, more bool) {
+	r = BoughRow(wire.RowWriter(r).Blank())
+	r.SetName(name)
+	r.SetN(n_)
+	r.SetMore(more)
+	wire.RowWriter(r).Filled()
 }
 
 // SetName sets name.
@@ -9490,12 +9708,12 @@ func (l BoughRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BoughRows) Set(i int, name string, n_ int64, more bool) {
-	BoughRow(wire.RowsWriter(l).Fresh(i)).Set(name, n_, more)
+	BoughRow(wire.RowsWriter(l).Row(i)).Set(name, n_, more)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BoughRows) Add(name string, n_ int64, more bool) {
-	BoughRow(wire.RowsWriter(l).AppendFresh()).Set(name, n_, more)
+	BoughRow(wire.RowsWriter(l).Next()).Set(name, n_, more)
 }
 
 var gravenWritesPair = wire.WriteType{New: func() proto.Message { return new(after.Pair) }}
@@ -9525,21 +9743,30 @@ func (PairRow) Γwrites() *wire.WriteType { return &gravenWritesPair }
 
 // Set sets all fields; nil leaves one absent.
 func (r PairRow) Set(key string, value int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(key)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetKey(key)
-		r.SetValue(value)
+		r.setSlowly(key, value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(key) != 0) << 0
-	o.String(0, key)
-	o.LastEnd(5)
 	o.Put32(1, uint32(value))
 	bits |= wire.Bit(value != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(key); !ok {
+		r.setSlowly(key, value)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r PairRow) setSlowly(key string, value int32) {
+	r = PairRow(wire.RowWriter(r).Blank())
+	r.SetKey(key)
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetKey sets key.
@@ -9565,12 +9792,12 @@ func (l PairRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PairRows) Set(i int, key string, value int32) {
-	PairRow(wire.RowsWriter(l).Fresh(i)).Set(key, value)
+	PairRow(wire.RowsWriter(l).Row(i)).Set(key, value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PairRows) Add(key string, value int32) {
-	PairRow(wire.RowsWriter(l).AppendFresh()).Set(key, value)
+	PairRow(wire.RowsWriter(l).Next()).Set(key, value)
 }
 
 var gravenWritesPlain = wire.WriteType{New: func() proto.Message { return new(after.Plain) }}
@@ -9600,11 +9827,9 @@ func (PlainRow) Γwrites() *wire.WriteType { return &gravenWritesPlain }
 
 // Set sets all fields; nil leaves one absent.
 func (r PlainRow) Set(x float32, y float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9613,7 +9838,14 @@ func (r PlainRow) Set(x float32, y float32) {
 	o.PutF32(5, y)
 	bits |= wire.Bit(math.Float32bits(y) != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PlainRow) setSlowly(x float32, y float32) {
+	r = PlainRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9639,12 +9871,12 @@ func (l PlainRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PlainRows) Set(i int, x float32, y float32) {
-	PlainRow(wire.RowsWriter(l).Fresh(i)).Set(x, y)
+	PlainRow(wire.RowsWriter(l).Row(i)).Set(x, y)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PlainRows) Add(x float32, y float32) {
-	PlainRow(wire.RowsWriter(l).AppendFresh()).Set(x, y)
+	PlainRow(wire.RowsWriter(l).Next()).Set(x, y)
 }
 
 var gravenWritesPoint = wire.WriteType{New: func() proto.Message { return new(after.Point) }}
@@ -9674,11 +9906,9 @@ func (PointRow) Γwrites() *wire.WriteType { return &gravenWritesPoint }
 
 // Set sets all fields; nil leaves one absent.
 func (r PointRow) Set(x float32, y float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9687,7 +9917,14 @@ func (r PointRow) Set(x float32, y float32) {
 	o.PutF32(5, y)
 	bits |= wire.Bit(math.Float32bits(y) != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PointRow) setSlowly(x float32, y float32) {
+	r = PointRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9735,11 +9972,9 @@ func (MixedRow) Γwrites() *wire.WriteType { return &gravenWritesMixed }
 
 // Set sets all fields; nil leaves one absent.
 func (r MixedRow) Set(x float32, y uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9748,7 +9983,14 @@ func (r MixedRow) Set(x float32, y uint32) {
 	o.Put32(5, y)
 	bits |= wire.Bit(y != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r MixedRow) setSlowly(x float32, y uint32) {
+	r = MixedRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9796,12 +10038,9 @@ func (SpaceRow) Γwrites() *wire.WriteType { return &gravenWritesSpace }
 
 // Set sets all fields; nil leaves one absent.
 func (r SpaceRow) Set(x float32, y float32, z float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -9812,7 +10051,15 @@ func (r SpaceRow) Set(x float32, y float32, z float32) {
 	o.PutF32(9, z)
 	bits |= wire.Bit(math.Float32bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SpaceRow) setSlowly(x float32, y float32, z float32) {
+	r = SpaceRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9865,17 +10112,9 @@ func (TwoRow) Γwrites() *wire.WriteType { return &gravenWritesTwo }
 
 // Set sets all fields; nil leaves one absent.
 func (r TwoRow) Set(a uint32, b uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(a), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(1, uint64(b), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+	o, ok := wire.RowWriter(r).Whole(3)
+	if !ok || wire.WideU(a, 8) || wire.WideU(b, 8) {
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
@@ -9884,7 +10123,14 @@ func (r TwoRow) Set(a uint32, b uint32) {
 	o.Put8(2, uint8(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TwoRow) setSlowly(a uint32, b uint32) {
+	r = TwoRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -9944,17 +10190,22 @@ func (FourRow) Γwrites() *wire.WriteType { return &gravenWritesFour }
 
 // Set sets all fields; nil leaves one absent.
 func (r FourRow) Set(a float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF32(1, a)
 	bits |= wire.Bit(math.Float32bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FourRow) setSlowly(a float32) {
+	r = FourRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.

@@ -3148,21 +3148,30 @@ func (NothingRow) Γwrites() *wire.WriteType { return &gravenWritesNothing }
 
 // Set sets all fields; nil leaves one absent.
 func (r NothingRow) Set(a string, b int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
 	o.Put32(1, uint32(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r NothingRow) setSlowly(a string, b int32) {
+	r = NothingRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3188,12 +3197,12 @@ func (l NothingRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NothingRows) Set(i int, a string, b int32) {
-	NothingRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	NothingRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NothingRows) Add(a string, b int32) {
-	NothingRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	NothingRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesAdded = wire.WriteType{New: func() proto.Message { return new(before.Added) }}
@@ -3223,21 +3232,30 @@ func (AddedRow) Γwrites() *wire.WriteType { return &gravenWritesAdded }
 
 // Set sets all fields; nil leaves one absent.
 func (r AddedRow) Set(b string, d int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(b)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetB(b)
-		r.SetD(d)
+		r.setSlowly(b, d)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(b) != 0) << 0
-	o.String(0, b)
-	o.LastEnd(5)
 	o.Put32(1, uint32(d))
 	bits |= wire.Bit(d != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(b); !ok {
+		r.setSlowly(b, d)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r AddedRow) setSlowly(b string, d int32) {
+	r = AddedRow(wire.RowWriter(r).Blank())
+	r.SetB(b)
+	r.SetD(d)
+	wire.RowWriter(r).Filled()
 }
 
 // SetB sets b.
@@ -3263,12 +3281,12 @@ func (l AddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l AddedRows) Set(i int, b string, d int32) {
-	AddedRow(wire.RowsWriter(l).Fresh(i)).Set(b, d)
+	AddedRow(wire.RowsWriter(l).Row(i)).Set(b, d)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l AddedRows) Add(b string, d int32) {
-	AddedRow(wire.RowsWriter(l).AppendFresh()).Set(b, d)
+	AddedRow(wire.RowsWriter(l).Next()).Set(b, d)
 }
 
 var gravenWritesAddedLarge = wire.WriteType{New: func() proto.Message { return new(before.AddedLarge) }}
@@ -3300,18 +3318,27 @@ func (AddedLargeRow) Γwrites() *wire.WriteType { return &gravenWritesAddedLarge
 
 // Set sets all fields; nil leaves one absent.
 func (r AddedLargeRow) Set(b string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(b)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetB(b)
+		r.setSlowly(b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(b) != 0) << 0
-	o.String(0, b)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(b); !ok {
+		r.setSlowly(b)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r AddedLargeRow) setSlowly(b string) {
+	r = AddedLargeRow(wire.RowWriter(r).Blank())
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetB sets b.
@@ -3334,12 +3361,12 @@ func (l AddedLargeRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l AddedLargeRows) Set(i int, b string) {
-	AddedLargeRow(wire.RowsWriter(l).Fresh(i)).Set(b)
+	AddedLargeRow(wire.RowsWriter(l).Row(i)).Set(b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l AddedLargeRows) Add(b string) {
-	AddedLargeRow(wire.RowsWriter(l).AppendFresh()).Set(b)
+	AddedLargeRow(wire.RowsWriter(l).Next()).Set(b)
 }
 
 var gravenWritesDeleted = wire.WriteType{New: func() proto.Message { return new(before.Deleted) }}
@@ -3431,21 +3458,30 @@ func (RenamedRow) Γwrites() *wire.WriteType { return &gravenWritesRenamed }
 
 // Set sets all fields; nil leaves one absent.
 func (r RenamedRow) Set(a string, b uint64) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(9)
 	o.Put64(1, b)
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(9) {
+		o.Stop(9)
+	}
+}
+
+func (r RenamedRow) setSlowly(a string, b uint64) {
+	r = RenamedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3471,12 +3507,12 @@ func (l RenamedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l RenamedRows) Set(i int, a string, b uint64) {
-	RenamedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	RenamedRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l RenamedRows) Add(a string, b uint64) {
-	RenamedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	RenamedRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesDeepAdded = wire.WriteType{New: func() proto.Message { return new(before.DeepAdded) }}
@@ -3607,17 +3643,22 @@ func (WidenedRow) Γwrites() *wire.WriteType { return &gravenWritesWidened }
 
 // Set sets all fields; nil leaves one absent.
 func (r WidenedRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r WidenedRow) setSlowly(a int32) {
+	r = WidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3640,12 +3681,12 @@ func (l WidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l WidenedRows) Set(i int, a int32) {
-	WidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	WidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l WidenedRows) Add(a int32) {
-	WidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	WidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesWidenedUnsigned = wire.WriteType{New: func() proto.Message { return new(before.WidenedUnsigned) }}
@@ -3677,17 +3718,22 @@ func (WidenedUnsignedRow) Γwrites() *wire.WriteType { return &gravenWritesWiden
 
 // Set sets all fields; nil leaves one absent.
 func (r WidenedUnsignedRow) Set(a uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, a)
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r WidenedUnsignedRow) setSlowly(a uint32) {
+	r = WidenedUnsignedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3714,12 +3760,12 @@ func (l WidenedUnsignedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l WidenedUnsignedRows) Set(i int, a uint32) {
-	WidenedUnsignedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	WidenedUnsignedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l WidenedUnsignedRows) Add(a uint32) {
-	WidenedUnsignedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	WidenedUnsignedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowed = wire.WriteType{New: func() proto.Message { return new(before.Narrowed) }}
@@ -3751,17 +3797,22 @@ func (NarrowedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowed }
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowedRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowedRow) setSlowly(a int64) {
+	r = NarrowedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3784,12 +3835,12 @@ func (l NarrowedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowedRows) Set(i int, a int64) {
-	NarrowedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowedRows) Add(a int64) {
-	NarrowedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesZigzagToPlain = wire.WriteType{New: func() proto.Message { return new(before.ZigzagToPlain) }}
@@ -3821,17 +3872,22 @@ func (ZigzagToPlainRow) Γwrites() *wire.WriteType { return &gravenWritesZigzagT
 
 // Set sets all fields; nil leaves one absent.
 func (r ZigzagToPlainRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r ZigzagToPlainRow) setSlowly(a int32) {
+	r = ZigzagToPlainRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3858,12 +3914,12 @@ func (l ZigzagToPlainRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ZigzagToPlainRows) Set(i int, a int32) {
-	ZigzagToPlainRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	ZigzagToPlainRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ZigzagToPlainRows) Add(a int32) {
-	ZigzagToPlainRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	ZigzagToPlainRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesVarintToFixed = wire.WriteType{New: func() proto.Message { return new(before.VarintToFixed) }}
@@ -3895,17 +3951,22 @@ func (VarintToFixedRow) Γwrites() *wire.WriteType { return &gravenWritesVarintT
 
 // Set sets all fields; nil leaves one absent.
 func (r VarintToFixedRow) Set(a int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, uint64(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r VarintToFixedRow) setSlowly(a int64) {
+	r = VarintToFixedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -3932,12 +3993,12 @@ func (l VarintToFixedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l VarintToFixedRows) Set(i int, a int64) {
-	VarintToFixedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	VarintToFixedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l VarintToFixedRows) Add(a int64) {
-	VarintToFixedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	VarintToFixedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesSignFlipped = wire.WriteType{New: func() proto.Message { return new(before.SignFlipped) }}
@@ -3969,17 +4030,22 @@ func (SignFlippedRow) Γwrites() *wire.WriteType { return &gravenWritesSignFlipp
 
 // Set sets all fields; nil leaves one absent.
 func (r SignFlippedRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SignFlippedRow) setSlowly(a int32) {
+	r = SignFlippedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4002,12 +4068,12 @@ func (l SignFlippedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l SignFlippedRows) Set(i int, a int32) {
-	SignFlippedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	SignFlippedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l SignFlippedRows) Add(a int32) {
-	SignFlippedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	SignFlippedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesSignWidened = wire.WriteType{New: func() proto.Message { return new(before.SignWidened) }}
@@ -4039,17 +4105,22 @@ func (SignWidenedRow) Γwrites() *wire.WriteType { return &gravenWritesSignWiden
 
 // Set sets all fields; nil leaves one absent.
 func (r SignWidenedRow) Set(a uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, a)
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SignWidenedRow) setSlowly(a uint32) {
+	r = SignWidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4072,12 +4143,12 @@ func (l SignWidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l SignWidenedRows) Set(i int, a uint32) {
-	SignWidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	SignWidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l SignWidenedRows) Add(a uint32) {
-	SignWidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	SignWidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesBoolToNumber = wire.WriteType{New: func() proto.Message { return new(before.BoolToNumber) }}
@@ -4109,17 +4180,22 @@ func (BoolToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesBoolToNu
 
 // Set sets all fields; nil leaves one absent.
 func (r BoolToNumberRow) Set(a bool) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(1)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(a) << 0
 	bits |= wire.Bit(a) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r BoolToNumberRow) setSlowly(a bool) {
+	r = BoolToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4144,12 +4220,12 @@ func (l BoolToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BoolToNumberRows) Set(i int, a bool) {
-	BoolToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	BoolToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BoolToNumberRows) Add(a bool) {
-	BoolToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	BoolToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNumberToBool = wire.WriteType{New: func() proto.Message { return new(before.NumberToBool) }}
@@ -4181,17 +4257,22 @@ func (NumberToBoolRow) Γwrites() *wire.WriteType { return &gravenWritesNumberTo
 
 // Set sets all fields; nil leaves one absent.
 func (r NumberToBoolRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NumberToBoolRow) setSlowly(a int32) {
+	r = NumberToBoolRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4216,12 +4297,12 @@ func (l NumberToBoolRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NumberToBoolRows) Set(i int, a int32) {
-	NumberToBoolRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NumberToBoolRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NumberToBoolRows) Add(a int32) {
-	NumberToBoolRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NumberToBoolRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumToNumber = wire.WriteType{New: func() proto.Message { return new(before.EnumToNumber) }}
@@ -4253,17 +4334,22 @@ func (EnumToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesEnumToNu
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumToNumberRow) Set(a before.Color) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumToNumberRow) setSlowly(a before.Color) {
+	r = EnumToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4288,12 +4374,12 @@ func (l EnumToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumToNumberRows) Set(i int, a before.Color) {
-	EnumToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumToNumberRows) Add(a before.Color) {
-	EnumToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumToWide = wire.WriteType{New: func() proto.Message { return new(before.EnumToWide) }}
@@ -4325,17 +4411,22 @@ func (EnumToWideRow) Γwrites() *wire.WriteType { return &gravenWritesEnumToWide
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumToWideRow) Set(a before.Color) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumToWideRow) setSlowly(a before.Color) {
+	r = EnumToWideRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4358,12 +4449,12 @@ func (l EnumToWideRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumToWideRows) Set(i int, a before.Color) {
-	EnumToWideRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumToWideRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumToWideRows) Add(a before.Color) {
-	EnumToWideRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumToWideRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesEnumChanged = wire.WriteType{New: func() proto.Message { return new(before.EnumChanged) }}
@@ -4395,17 +4486,22 @@ func (EnumChangedRow) Γwrites() *wire.WriteType { return &gravenWritesEnumChang
 
 // Set sets all fields; nil leaves one absent.
 func (r EnumChangedRow) Set(a before.Color) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r EnumChangedRow) setSlowly(a before.Color) {
+	r = EnumChangedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4428,12 +4524,12 @@ func (l EnumChangedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EnumChangedRows) Set(i int, a before.Color) {
-	EnumChangedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	EnumChangedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EnumChangedRows) Add(a before.Color) {
-	EnumChangedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	EnumChangedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowAdded = wire.WriteType{New: func() proto.Message { return new(before.NarrowAdded) }}
@@ -4465,17 +4561,22 @@ func (NarrowAddedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowAdd
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowAddedRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowAddedRow) setSlowly(a int32) {
+	r = NarrowAddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4498,12 +4599,12 @@ func (l NarrowAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowAddedRows) Set(i int, a int32) {
-	NarrowAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowAddedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowAddedRows) Add(a int32) {
-	NarrowAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowAddedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowRemoved = wire.WriteType{New: func() proto.Message { return new(before.NarrowRemoved) }}
@@ -4535,20 +4636,22 @@ func (NarrowRemovedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowR
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowRemovedRow) Set(a uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(a), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(2)
+	if !ok || wire.WideU(a, 8) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put8(1, uint8(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowRemovedRow) setSlowly(a uint32) {
+	r = NarrowRemovedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4579,12 +4682,12 @@ func (l NarrowRemovedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowRemovedRows) Set(i int, a uint32) {
-	NarrowRemovedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowRemovedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowRemovedRows) Add(a uint32) {
-	NarrowRemovedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowRemovedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowWidened = wire.WriteType{New: func() proto.Message { return new(before.NarrowWidened) }}
@@ -4616,20 +4719,22 @@ func (NarrowWidenedRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowW
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowWidenedRow) Set(a int64) {
-	if !wire.RowWriter(r).FitsS(0, int64(a), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(2)
+	if !ok || wire.WideS(a, 8) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put8(1, uint8(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowWidenedRow) setSlowly(a int64) {
+	r = NarrowWidenedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4660,12 +4765,12 @@ func (l NarrowWidenedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowWidenedRows) Set(i int, a int64) {
-	NarrowWidenedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowWidenedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowWidenedRows) Add(a int64) {
-	NarrowWidenedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowWidenedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNarrowSign = wire.WriteType{New: func() proto.Message { return new(before.NarrowSign) }}
@@ -4697,20 +4802,22 @@ func (NarrowSignRow) Γwrites() *wire.WriteType { return &gravenWritesNarrowSign
 
 // Set sets all fields; nil leaves one absent.
 func (r NarrowSignRow) Set(a uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(a), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(2)
+	if !ok || wire.WideU(a, 8) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put8(1, uint8(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NarrowSignRow) setSlowly(a uint32) {
+	r = NarrowSignRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -4737,12 +4844,12 @@ func (l NarrowSignRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NarrowSignRows) Set(i int, a uint32) {
-	NarrowSignRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NarrowSignRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NarrowSignRows) Add(a uint32) {
-	NarrowSignRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NarrowSignRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListWidened = wire.WriteType{New: func() proto.Message { return new(before.ListWidened) }}
@@ -5053,17 +5160,22 @@ func (FloatToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesFloatTo
 
 // Set sets all fields; nil leaves one absent.
 func (r FloatToNumberRow) Set(a float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF32(1, a)
 	bits |= wire.Bit(math.Float32bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FloatToNumberRow) setSlowly(a float32) {
+	r = FloatToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5090,12 +5202,12 @@ func (l FloatToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l FloatToNumberRows) Set(i int, a float32) {
-	FloatToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	FloatToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l FloatToNumberRows) Add(a float32) {
-	FloatToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	FloatToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesFloatToDouble = wire.WriteType{New: func() proto.Message { return new(before.FloatToDouble) }}
@@ -5127,17 +5239,22 @@ func (FloatToDoubleRow) Γwrites() *wire.WriteType { return &gravenWritesFloatTo
 
 // Set sets all fields; nil leaves one absent.
 func (r FloatToDoubleRow) Set(a float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF32(1, a)
 	bits |= wire.Bit(math.Float32bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FloatToDoubleRow) setSlowly(a float32) {
+	r = FloatToDoubleRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5164,12 +5281,12 @@ func (l FloatToDoubleRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l FloatToDoubleRows) Set(i int, a float32) {
-	FloatToDoubleRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	FloatToDoubleRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l FloatToDoubleRows) Add(a float32) {
-	FloatToDoubleRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	FloatToDoubleRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesDoubleToNumber = wire.WriteType{New: func() proto.Message { return new(before.DoubleToNumber) }}
@@ -5201,17 +5318,22 @@ func (DoubleToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesDouble
 
 // Set sets all fields; nil leaves one absent.
 func (r DoubleToNumberRow) Set(a float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF64(1, a)
 	bits |= wire.Bit(math.Float64bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r DoubleToNumberRow) setSlowly(a float64) {
+	r = DoubleToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5238,12 +5360,12 @@ func (l DoubleToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l DoubleToNumberRows) Set(i int, a float64) {
-	DoubleToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	DoubleToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l DoubleToNumberRows) Add(a float64) {
-	DoubleToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	DoubleToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListFloatToNumber = wire.WriteType{New: func() proto.Message { return new(before.ListFloatToNumber) }}
@@ -5332,18 +5454,27 @@ func (StringToBytesRow) Γwrites() *wire.WriteType { return &gravenWritesStringT
 
 // Set sets all fields; nil leaves one absent.
 func (r StringToBytesRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r StringToBytesRow) setSlowly(a string) {
+	r = StringToBytesRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5370,12 +5501,12 @@ func (l StringToBytesRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringToBytesRows) Set(i int, a string) {
-	StringToBytesRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	StringToBytesRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringToBytesRows) Add(a string) {
-	StringToBytesRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	StringToBytesRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListStringToBytes = wire.WriteType{New: func() proto.Message { return new(before.ListStringToBytes) }}
@@ -5469,18 +5600,27 @@ func (StringToNumberRow) Γwrites() *wire.WriteType { return &gravenWritesString
 
 // Set sets all fields; nil leaves one absent.
 func (r StringToNumberRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r StringToNumberRow) setSlowly(a string) {
+	r = StringToNumberRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5507,12 +5647,12 @@ func (l StringToNumberRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringToNumberRows) Set(i int, a string) {
-	StringToNumberRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	StringToNumberRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringToNumberRows) Add(a string) {
-	StringToNumberRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	StringToNumberRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesStringToList = wire.WriteType{New: func() proto.Message { return new(before.StringToList) }}
@@ -5544,18 +5684,27 @@ func (StringToListRow) Γwrites() *wire.WriteType { return &gravenWritesStringTo
 
 // Set sets all fields; nil leaves one absent.
 func (r StringToListRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r StringToListRow) setSlowly(a string) {
+	r = StringToListRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5580,12 +5729,12 @@ func (l StringToListRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StringToListRows) Set(i int, a string) {
-	StringToListRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	StringToListRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StringToListRows) Add(a string) {
-	StringToListRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	StringToListRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNumberToList = wire.WriteType{New: func() proto.Message { return new(before.NumberToList) }}
@@ -5617,17 +5766,22 @@ func (NumberToListRow) Γwrites() *wire.WriteType { return &gravenWritesNumberTo
 
 // Set sets all fields; nil leaves one absent.
 func (r NumberToListRow) Set(a int32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NumberToListRow) setSlowly(a int32) {
+	r = NumberToListRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -5652,12 +5806,12 @@ func (l NumberToListRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NumberToListRows) Set(i int, a int32) {
-	NumberToListRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NumberToListRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NumberToListRows) Add(a int32) {
-	NumberToListRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NumberToListRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesBytesListToNumbers = wire.WriteType{New: func() proto.Message { return new(before.BytesListToNumbers) }}
@@ -6458,21 +6612,30 @@ func (IntoOneofRow) Γwrites() *wire.WriteType { return &gravenWritesIntoOneof }
 
 // Set sets all fields; nil leaves one absent.
 func (r IntoOneofRow) Set(a string, b int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
 	o.Put32(1, uint32(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r IntoOneofRow) setSlowly(a string, b int32) {
+	r = IntoOneofRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6498,12 +6661,12 @@ func (l IntoOneofRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l IntoOneofRows) Set(i int, a string, b int32) {
-	IntoOneofRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	IntoOneofRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l IntoOneofRows) Add(a string, b int32) {
-	IntoOneofRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	IntoOneofRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesAloneIntoOneof = wire.WriteType{New: func() proto.Message { return new(before.AloneIntoOneof) }}
@@ -6535,18 +6698,27 @@ func (AloneIntoOneofRow) Γwrites() *wire.WriteType { return &gravenWritesAloneI
 
 // Set sets all fields; nil leaves one absent.
 func (r AloneIntoOneofRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r AloneIntoOneofRow) setSlowly(a string) {
+	r = AloneIntoOneofRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6573,12 +6745,12 @@ func (l AloneIntoOneofRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l AloneIntoOneofRows) Set(i int, a string) {
-	AloneIntoOneofRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	AloneIntoOneofRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l AloneIntoOneofRows) Add(a string) {
-	AloneIntoOneofRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	AloneIntoOneofRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesPresenceAdded = wire.WriteType{New: func() proto.Message { return new(before.PresenceAdded) }}
@@ -6610,21 +6782,30 @@ func (PresenceAddedRow) Γwrites() *wire.WriteType { return &gravenWritesPresenc
 
 // Set sets all fields; nil leaves one absent.
 func (r PresenceAddedRow) Set(a int32, b string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(b)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	o.Put32(1, uint32(a))
 	bits |= wire.Bit(a != 0) << 0
 	bits |= wire.Bit(len(b) != 0) << 1
-	o.String(1, b)
-	o.LastEnd(5)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(b); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r PresenceAddedRow) setSlowly(a int32, b string) {
+	r = PresenceAddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6654,12 +6835,12 @@ func (l PresenceAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PresenceAddedRows) Set(i int, a int32, b string) {
-	PresenceAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	PresenceAddedRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PresenceAddedRows) Add(a int32, b string) {
-	PresenceAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	PresenceAddedRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesInlineSameSize = wire.WriteType{New: func() proto.Message { return new(before.InlineSameSize) }}
@@ -6691,12 +6872,9 @@ func (InlineSameSizeRow) Γwrites() *wire.WriteType { return &gravenWritesInline
 
 // Set sets all fields; nil leaves one absent.
 func (r InlineSameSizeRow) Set(a *PointValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -6707,7 +6885,15 @@ func (r InlineSameSizeRow) Set(a *PointValue) {
 		o.Zero(1, 8)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r InlineSameSizeRow) setSlowly(a *PointValue) {
+	r = InlineSameSizeRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6741,12 +6927,12 @@ func (l InlineSameSizeRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l InlineSameSizeRows) Set(i int, a *PointValue) {
-	InlineSameSizeRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	InlineSameSizeRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l InlineSameSizeRows) Add(a *PointValue) {
-	InlineSameSizeRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	InlineSameSizeRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesInlineGrown = wire.WriteType{New: func() proto.Message { return new(before.InlineGrown) }}
@@ -6778,12 +6964,9 @@ func (InlineGrownRow) Γwrites() *wire.WriteType { return &gravenWritesInlineGro
 
 // Set sets all fields; nil leaves one absent.
 func (r InlineGrownRow) Set(a *PointValue) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if a != nil {
-			r.SetA(*a)
-		}
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
@@ -6794,7 +6977,15 @@ func (r InlineGrownRow) Set(a *PointValue) {
 		o.Zero(1, 8)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r InlineGrownRow) setSlowly(a *PointValue) {
+	r = InlineGrownRow(wire.RowWriter(r).Blank())
+	if a != nil {
+		r.SetA(*a)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6824,12 +7015,12 @@ func (l InlineGrownRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l InlineGrownRows) Set(i int, a *PointValue) {
-	InlineGrownRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	InlineGrownRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l InlineGrownRows) Add(a *PointValue) {
-	InlineGrownRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	InlineGrownRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesNumberToInline = wire.WriteType{New: func() proto.Message { return new(before.NumberToInline) }}
@@ -6861,20 +7052,22 @@ func (NumberToInlineRow) Γwrites() *wire.WriteType { return &gravenWritesNumber
 
 // Set sets all fields; nil leaves one absent.
 func (r NumberToInlineRow) Set(a uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(a), 16) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+	o, ok := wire.RowWriter(r).Whole(3)
+	if !ok || wire.WideU(a, 16) {
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.Put16(1, uint16(a))
 	bits |= wire.Bit(a != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r NumberToInlineRow) setSlowly(a uint32) {
+	r = NumberToInlineRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -6905,12 +7098,12 @@ func (l NumberToInlineRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l NumberToInlineRows) Set(i int, a uint32) {
-	NumberToInlineRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	NumberToInlineRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l NumberToInlineRows) Add(a uint32) {
-	NumberToInlineRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	NumberToInlineRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesListNumberToInline = wire.WriteType{New: func() proto.Message { return new(before.ListNumberToInline) }}
@@ -6999,21 +7192,30 @@ func (ToExtensionRow) Γwrites() *wire.WriteType { return &gravenWritesToExtensi
 
 // Set sets all fields; nil leaves one absent.
 func (r ToExtensionRow) Set(a string, b int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
 	o.Put32(1, uint32(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r ToExtensionRow) setSlowly(a string, b int32) {
+	r = ToExtensionRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7039,12 +7241,12 @@ func (l ToExtensionRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ToExtensionRows) Set(i int, a string, b int32) {
-	ToExtensionRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	ToExtensionRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ToExtensionRows) Add(a string, b int32) {
-	ToExtensionRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	ToExtensionRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesRequiredAdded = wire.WriteType{New: func() proto.Message { return new(before.RequiredAdded) }}
@@ -7076,23 +7278,32 @@ func (RequiredAddedRow) Γwrites() *wire.WriteType { return &gravenWritesRequire
 
 // Set sets all fields; nil leaves one absent.
 func (r RequiredAddedRow) Set(a string, b *int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		if b != nil {
-			r.SetB(*b)
-		}
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(5)
-	bits |= wire.Bit(b != nil) << 1
 	o.Put32(1, uint32(wire.Deref(b)))
+	bits |= wire.Bit(b != nil) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a, b)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r RequiredAddedRow) setSlowly(a string, b *int32) {
+	r = RequiredAddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	if b != nil {
+		r.SetB(*b)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7122,12 +7333,12 @@ func (l RequiredAddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l RequiredAddedRows) Set(i int, a string, b *int32) {
-	RequiredAddedRow(wire.RowsWriter(l).Fresh(i)).Set(a, b)
+	RequiredAddedRow(wire.RowsWriter(l).Row(i)).Set(a, b)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l RequiredAddedRows) Add(a string, b *int32) {
-	RequiredAddedRow(wire.RowsWriter(l).AppendFresh()).Set(a, b)
+	RequiredAddedRow(wire.RowsWriter(l).Next()).Set(a, b)
 }
 
 var gravenWritesUTF8Added = wire.WriteType{New: func() proto.Message { return new(before.UTF8Added) }}
@@ -7159,18 +7370,27 @@ func (UTF8AddedRow) Γwrites() *wire.WriteType { return &gravenWritesUTF8Added }
 
 // Set sets all fields; nil leaves one absent.
 func (r UTF8AddedRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.Text(a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.Text(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r UTF8AddedRow) setSlowly(a string) {
+	r = UTF8AddedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7193,12 +7413,12 @@ func (l UTF8AddedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l UTF8AddedRows) Set(i int, a string) {
-	UTF8AddedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	UTF8AddedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l UTF8AddedRows) Add(a string) {
-	UTF8AddedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	UTF8AddedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesReused = wire.WriteType{New: func() proto.Message { return new(before.Reused) }}
@@ -7228,18 +7448,27 @@ func (ReusedRow) Γwrites() *wire.WriteType { return &gravenWritesReused }
 
 // Set sets all fields; nil leaves one absent.
 func (r ReusedRow) Set(a string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(a)))
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(a) != 0) << 0
-	o.String(0, a)
-	o.LastEnd(1)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(a); !ok {
+		r.setSlowly(a)
+		return
+	}
+	if o.LastEnd(1) {
+		o.Stop(1)
+	}
+}
+
+func (r ReusedRow) setSlowly(a string) {
+	r = ReusedRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -7262,12 +7491,12 @@ func (l ReusedRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ReusedRows) Set(i int, a string) {
-	ReusedRow(wire.RowsWriter(l).Fresh(i)).Set(a)
+	ReusedRow(wire.RowsWriter(l).Row(i)).Set(a)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ReusedRows) Add(a string) {
-	ReusedRow(wire.RowsWriter(l).AppendFresh()).Set(a)
+	ReusedRow(wire.RowsWriter(l).Next()).Set(a)
 }
 
 var gravenWritesWide = wire.WriteType{New: func() proto.Message { return new(before.Wide) }}
@@ -9158,21 +9387,30 @@ func (LeafRow) Γwrites() *wire.WriteType { return &gravenWritesLeaf }
 
 // Set sets all fields; nil leaves one absent.
 func (r LeafRow) Set(name string, n_ int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(name)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetName(name)
-		r.SetN(n_)
+		r.setSlowly(name, n_)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(name) != 0) << 0
-	o.String(0, name)
-	o.LastEnd(5)
 	o.Put32(1, uint32(n_))
 	bits |= wire.Bit(n_ != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(name); !ok {
+		r.setSlowly(name, n_)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r LeafRow) setSlowly(name string, n_ int32) {
+	r = LeafRow(wire.RowWriter(r).Blank())
+	r.SetName(name)
+	r.SetN(n_)
+	wire.RowWriter(r).Filled()
 }
 
 // SetName sets name.
@@ -9198,12 +9436,12 @@ func (l LeafRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l LeafRows) Set(i int, name string, n_ int32) {
-	LeafRow(wire.RowsWriter(l).Fresh(i)).Set(name, n_)
+	LeafRow(wire.RowsWriter(l).Row(i)).Set(name, n_)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l LeafRows) Add(name string, n_ int32) {
-	LeafRow(wire.RowsWriter(l).AppendFresh()).Set(name, n_)
+	LeafRow(wire.RowsWriter(l).Next()).Set(name, n_)
 }
 
 var gravenWritesBough = wire.WriteType{New: func() proto.Message { return new(before.Bough) }}
@@ -9233,24 +9471,33 @@ func (BoughRow) Γwrites() *wire.WriteType { return &gravenWritesBough }
 
 // Set sets all fields; nil leaves one absent.
 func (r BoughRow) Set(name string, n_ int64, more bool) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(name)))
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetName(name)
-		r.SetN(n_)
-		r.SetMore(more)
+		r.setSlowly(name, n_, more)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(name) != 0) << 0
-	o.String(0, name)
-	o.LastEnd(9)
 	o.Put64(1, uint64(n_))
 	bits |= wire.Bit(n_ != 0) << 1
 	bits |= wire.Bit(more) << 2
 	bits |= wire.Bit(more) << 3
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(name); !ok {
+		r.setSlowly(name, n_, more)
+		return
+	}
+	if o.LastEnd(9) {
+		o.Stop(9)
+	}
+}
+
+func (r BoughRow) setSlowly(name string, n_ int64, more bool) {
+	r = BoughRow(wire.RowWriter(r).Blank())
+	r.SetName(name)
+	r.SetN(n_)
+	r.SetMore(more)
+	wire.RowWriter(r).Filled()
 }
 
 // SetName sets name.
@@ -9279,12 +9526,12 @@ func (l BoughRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BoughRows) Set(i int, name string, n_ int64, more bool) {
-	BoughRow(wire.RowsWriter(l).Fresh(i)).Set(name, n_, more)
+	BoughRow(wire.RowsWriter(l).Row(i)).Set(name, n_, more)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BoughRows) Add(name string, n_ int64, more bool) {
-	BoughRow(wire.RowsWriter(l).AppendFresh()).Set(name, n_, more)
+	BoughRow(wire.RowsWriter(l).Next()).Set(name, n_, more)
 }
 
 var gravenWritesPair = wire.WriteType{New: func() proto.Message { return new(before.Pair) }}
@@ -9314,21 +9561,30 @@ func (PairRow) Γwrites() *wire.WriteType { return &gravenWritesPair }
 
 // Set sets all fields; nil leaves one absent.
 func (r PairRow) Set(key string, value int32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(key)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetKey(key)
-		r.SetValue(value)
+		r.setSlowly(key, value)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(key) != 0) << 0
-	o.String(0, key)
-	o.LastEnd(5)
 	o.Put32(1, uint32(value))
 	bits |= wire.Bit(value != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(key); !ok {
+		r.setSlowly(key, value)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r PairRow) setSlowly(key string, value int32) {
+	r = PairRow(wire.RowWriter(r).Blank())
+	r.SetKey(key)
+	r.SetValue(value)
+	wire.RowWriter(r).Filled()
 }
 
 // SetKey sets key.
@@ -9354,12 +9610,12 @@ func (l PairRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PairRows) Set(i int, key string, value int32) {
-	PairRow(wire.RowsWriter(l).Fresh(i)).Set(key, value)
+	PairRow(wire.RowsWriter(l).Row(i)).Set(key, value)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PairRows) Add(key string, value int32) {
-	PairRow(wire.RowsWriter(l).AppendFresh()).Set(key, value)
+	PairRow(wire.RowsWriter(l).Next()).Set(key, value)
 }
 
 var gravenWritesPlain = wire.WriteType{New: func() proto.Message { return new(before.Plain) }}
@@ -9389,11 +9645,9 @@ func (PlainRow) Γwrites() *wire.WriteType { return &gravenWritesPlain }
 
 // Set sets all fields; nil leaves one absent.
 func (r PlainRow) Set(x float32, y float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9402,7 +9656,14 @@ func (r PlainRow) Set(x float32, y float32) {
 	o.PutF32(5, y)
 	bits |= wire.Bit(math.Float32bits(y) != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PlainRow) setSlowly(x float32, y float32) {
+	r = PlainRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9428,12 +9689,12 @@ func (l PlainRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l PlainRows) Set(i int, x float32, y float32) {
-	PlainRow(wire.RowsWriter(l).Fresh(i)).Set(x, y)
+	PlainRow(wire.RowsWriter(l).Row(i)).Set(x, y)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l PlainRows) Add(x float32, y float32) {
-	PlainRow(wire.RowsWriter(l).AppendFresh()).Set(x, y)
+	PlainRow(wire.RowsWriter(l).Next()).Set(x, y)
 }
 
 var gravenWritesPoint = wire.WriteType{New: func() proto.Message { return new(before.Point) }}
@@ -9463,11 +9724,9 @@ func (PointRow) Γwrites() *wire.WriteType { return &gravenWritesPoint }
 
 // Set sets all fields; nil leaves one absent.
 func (r PointRow) Set(x float32, y float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9476,7 +9735,14 @@ func (r PointRow) Set(x float32, y float32) {
 	o.PutF32(5, y)
 	bits |= wire.Bit(math.Float32bits(y) != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r PointRow) setSlowly(x float32, y float32) {
+	r = PointRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9524,11 +9790,9 @@ func (MixedRow) Γwrites() *wire.WriteType { return &gravenWritesMixed }
 
 // Set sets all fields; nil leaves one absent.
 func (r MixedRow) Set(x float32, y uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
+		r.setSlowly(x, y)
 		return
 	}
 	bits := uint64(0)
@@ -9537,7 +9801,14 @@ func (r MixedRow) Set(x float32, y uint32) {
 	o.Put32(5, y)
 	bits |= wire.Bit(y != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r MixedRow) setSlowly(x float32, y uint32) {
+	r = MixedRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9585,12 +9856,9 @@ func (SpaceRow) Γwrites() *wire.WriteType { return &gravenWritesSpace }
 
 // Set sets all fields; nil leaves one absent.
 func (r SpaceRow) Set(x float32, y float32, z float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -9601,7 +9869,15 @@ func (r SpaceRow) Set(x float32, y float32, z float32) {
 	o.PutF32(9, z)
 	bits |= wire.Bit(math.Float32bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r SpaceRow) setSlowly(x float32, y float32, z float32) {
+	r = SpaceRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -9654,17 +9930,9 @@ func (TwoRow) Γwrites() *wire.WriteType { return &gravenWritesTwo }
 
 // Set sets all fields; nil leaves one absent.
 func (r TwoRow) Set(a uint32, b uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(a), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(1, uint64(b), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
+	o, ok := wire.RowWriter(r).Whole(3)
+	if !ok || wire.WideU(a, 8) || wire.WideU(b, 8) {
+		r.setSlowly(a, b)
 		return
 	}
 	bits := uint64(0)
@@ -9673,7 +9941,14 @@ func (r TwoRow) Set(a uint32, b uint32) {
 	o.Put8(2, uint8(b))
 	bits |= wire.Bit(b != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TwoRow) setSlowly(a uint32, b uint32) {
+	r = TwoRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
@@ -9733,17 +10008,22 @@ func (FourRow) Γwrites() *wire.WriteType { return &gravenWritesFour }
 
 // Set sets all fields; nil leaves one absent.
 func (r FourRow) Set(a float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(5)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
+		r.setSlowly(a)
 		return
 	}
 	bits := uint64(0)
 	o.PutF32(1, a)
 	bits |= wire.Bit(math.Float32bits(a) != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r FourRow) setSlowly(a float32) {
+	r = FourRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.

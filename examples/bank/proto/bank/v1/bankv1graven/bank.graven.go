@@ -890,14 +890,9 @@ func (EntryRow) Γwrites() *wire.WriteType { return &gravenWritesEntry }
 
 // Set sets all fields; nil leaves one absent.
 func (r EntryRow) Set(account uint64, amount int64, memo *string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(wire.Deref(memo))))
+	o, ok := wire.RowWriter(r).Whole(21)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
-		r.SetAmount(amount)
-		if memo != nil {
-			r.SetMemo(*memo)
-		}
+		r.setSlowly(account, amount, memo)
 		return
 	}
 	bits := uint64(0)
@@ -906,12 +901,26 @@ func (r EntryRow) Set(account uint64, amount int64, memo *string) {
 	o.Put64(9, uint64(amount))
 	bits |= wire.Bit(amount != 0) << 1
 	bits |= wire.Bit(memo != nil) << 2
-	if memo != nil {
-		o.String(2, *memo)
-	}
-	o.LastEnd(17)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if memo != nil {
+		if o, ok = o.String(*memo); !ok {
+			r.setSlowly(account, amount, memo)
+			return
+		}
+	}
+	if o.LastEnd(17) {
+		o.Stop(17)
+	}
+}
+
+func (r EntryRow) setSlowly(account uint64, amount int64, memo *string) {
+	r = EntryRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	r.SetAmount(amount)
+	if memo != nil {
+		r.SetMemo(*memo)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -940,12 +949,12 @@ func (l EntryRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l EntryRows) Set(i int, account uint64, amount int64, memo *string) {
-	EntryRow(wire.RowsWriter(l).Fresh(i)).Set(account, amount, memo)
+	EntryRow(wire.RowsWriter(l).Row(i)).Set(account, amount, memo)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l EntryRows) Add(account uint64, amount int64, memo *string) {
-	EntryRow(wire.RowsWriter(l).AppendFresh()).Set(account, amount, memo)
+	EntryRow(wire.RowsWriter(l).Next()).Set(account, amount, memo)
 }
 
 var gravenWritesReceipt = wire.WriteType{New: func() proto.Message { return new(v1.Receipt) }}
@@ -1049,11 +1058,9 @@ func (BalanceRow) Γwrites() *wire.WriteType { return &gravenWritesBalance }
 
 // Set sets all fields; nil leaves one absent.
 func (r BalanceRow) Set(account uint64, amount int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
-		r.SetAmount(amount)
+		r.setSlowly(account, amount)
 		return
 	}
 	bits := uint64(0)
@@ -1062,7 +1069,14 @@ func (r BalanceRow) Set(account uint64, amount int64) {
 	o.Put64(9, uint64(amount))
 	bits |= wire.Bit(amount != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r BalanceRow) setSlowly(account uint64, amount int64) {
+	r = BalanceRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	r.SetAmount(amount)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -1088,12 +1102,12 @@ func (l BalanceRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l BalanceRows) Set(i int, account uint64, amount int64) {
-	BalanceRow(wire.RowsWriter(l).Fresh(i)).Set(account, amount)
+	BalanceRow(wire.RowsWriter(l).Row(i)).Set(account, amount)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l BalanceRows) Add(account uint64, amount int64) {
-	BalanceRow(wire.RowsWriter(l).AppendFresh()).Set(account, amount)
+	BalanceRow(wire.RowsWriter(l).Next()).Set(account, amount)
 }
 
 var gravenWritesOverdraft = wire.WriteType{New: func() proto.Message { return new(v1.Overdraft) }}
@@ -1125,13 +1139,9 @@ func (OverdraftRow) Γwrites() *wire.WriteType { return &gravenWritesOverdraft }
 
 // Set sets all fields; nil leaves one absent.
 func (r OverdraftRow) Set(account uint64, balance int64, overdraftLimit int64, missing int64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(33)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
-		r.SetBalance(balance)
-		r.SetOverdraftLimit(overdraftLimit)
-		r.SetMissing(missing)
+		r.setSlowly(account, balance, overdraftLimit, missing)
 		return
 	}
 	bits := uint64(0)
@@ -1144,7 +1154,16 @@ func (r OverdraftRow) Set(account uint64, balance int64, overdraftLimit int64, m
 	o.Put64(25, uint64(missing))
 	bits |= wire.Bit(missing != 0) << 3
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r OverdraftRow) setSlowly(account uint64, balance int64, overdraftLimit int64, missing int64) {
+	r = OverdraftRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	r.SetBalance(balance)
+	r.SetOverdraftLimit(overdraftLimit)
+	r.SetMissing(missing)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -1176,12 +1195,12 @@ func (l OverdraftRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l OverdraftRows) Set(i int, account uint64, balance int64, overdraftLimit int64, missing int64) {
-	OverdraftRow(wire.RowsWriter(l).Fresh(i)).Set(account, balance, overdraftLimit, missing)
+	OverdraftRow(wire.RowsWriter(l).Row(i)).Set(account, balance, overdraftLimit, missing)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l OverdraftRows) Add(account uint64, balance int64, overdraftLimit int64, missing int64) {
-	OverdraftRow(wire.RowsWriter(l).AppendFresh()).Set(account, balance, overdraftLimit, missing)
+	OverdraftRow(wire.RowsWriter(l).Next()).Set(account, balance, overdraftLimit, missing)
 }
 
 var gravenWritesOpenAccountRequest = wire.WriteType{New: func() proto.Message { return new(v1.OpenAccountRequest) }}
@@ -1213,25 +1232,37 @@ func (OpenAccountRequestRow) Γwrites() *wire.WriteType { return &gravenWritesOp
 
 // Set sets all fields; nil leaves one absent.
 func (r OpenAccountRequestRow) Set(owner string, currency string, overdraftLimit int64) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(owner)) + uint(len(currency)))
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetOwner(owner)
-		r.SetCurrency(currency)
-		r.SetOverdraftLimit(overdraftLimit)
+		r.setSlowly(owner, currency, overdraftLimit)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(owner) != 0) << 0
-	o.String(0, owner)
-	o.End(9)
 	bits |= wire.Bit(len(currency) != 0) << 1
-	o.String(1, currency)
-	o.LastEnd(13)
 	o.Put64(1, uint64(overdraftLimit))
 	bits |= wire.Bit(overdraftLimit != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(2)
+	if o, ok = o.String(owner); !ok {
+		r.setSlowly(owner, currency, overdraftLimit)
+		return
+	}
+	o.PutEnd(9)
+	if o, ok = o.String(currency); !ok {
+		r.setSlowly(owner, currency, overdraftLimit)
+		return
+	}
+	if o.LastEnd(13) {
+		o.Stop(13)
+	}
+}
+
+func (r OpenAccountRequestRow) setSlowly(owner string, currency string, overdraftLimit int64) {
+	r = OpenAccountRequestRow(wire.RowWriter(r).Blank())
+	r.SetOwner(owner)
+	r.SetCurrency(currency)
+	r.SetOverdraftLimit(overdraftLimit)
+	wire.RowWriter(r).Filled()
 }
 
 // SetOwner sets owner.
@@ -1266,12 +1297,12 @@ func (l OpenAccountRequestRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l OpenAccountRequestRows) Set(i int, owner string, currency string, overdraftLimit int64) {
-	OpenAccountRequestRow(wire.RowsWriter(l).Fresh(i)).Set(owner, currency, overdraftLimit)
+	OpenAccountRequestRow(wire.RowsWriter(l).Row(i)).Set(owner, currency, overdraftLimit)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l OpenAccountRequestRows) Add(owner string, currency string, overdraftLimit int64) {
-	OpenAccountRequestRow(wire.RowsWriter(l).AppendFresh()).Set(owner, currency, overdraftLimit)
+	OpenAccountRequestRow(wire.RowsWriter(l).Next()).Set(owner, currency, overdraftLimit)
 }
 
 var gravenWritesOpenAccountResponse = wire.WriteType{New: func() proto.Message { return new(v1.OpenAccountResponse) }}
@@ -1357,17 +1388,22 @@ func (GetAccountRequestRow) Γwrites() *wire.WriteType { return &gravenWritesGet
 
 // Set sets all fields; nil leaves one absent.
 func (r GetAccountRequestRow) Set(account uint64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
+		r.setSlowly(account)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, account)
 	bits |= wire.Bit(account != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r GetAccountRequestRow) setSlowly(account uint64) {
+	r = GetAccountRequestRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -1394,12 +1430,12 @@ func (l GetAccountRequestRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l GetAccountRequestRows) Set(i int, account uint64) {
-	GetAccountRequestRow(wire.RowsWriter(l).Fresh(i)).Set(account)
+	GetAccountRequestRow(wire.RowsWriter(l).Row(i)).Set(account)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l GetAccountRequestRows) Add(account uint64) {
-	GetAccountRequestRow(wire.RowsWriter(l).AppendFresh()).Set(account)
+	GetAccountRequestRow(wire.RowsWriter(l).Next()).Set(account)
 }
 
 var gravenWritesGetAccountResponse = wire.WriteType{New: func() proto.Message { return new(v1.GetAccountResponse) }}
@@ -1485,12 +1521,9 @@ func (StatementRequestRow) Γwrites() *wire.WriteType { return &gravenWritesStat
 
 // Set sets all fields; nil leaves one absent.
 func (r StatementRequestRow) Set(account uint64, after uint64, limit uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(21)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
-		r.SetAfter(after)
-		r.SetLimit(limit)
+		r.setSlowly(account, after, limit)
 		return
 	}
 	bits := uint64(0)
@@ -1501,7 +1534,15 @@ func (r StatementRequestRow) Set(account uint64, after uint64, limit uint32) {
 	o.Put32(17, limit)
 	bits |= wire.Bit(limit != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r StatementRequestRow) setSlowly(account uint64, after uint64, limit uint32) {
+	r = StatementRequestRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	r.SetAfter(after)
+	r.SetLimit(limit)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -1534,12 +1575,12 @@ func (l StatementRequestRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StatementRequestRows) Set(i int, account uint64, after uint64, limit uint32) {
-	StatementRequestRow(wire.RowsWriter(l).Fresh(i)).Set(account, after, limit)
+	StatementRequestRow(wire.RowsWriter(l).Row(i)).Set(account, after, limit)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StatementRequestRows) Add(account uint64, after uint64, limit uint32) {
-	StatementRequestRow(wire.RowsWriter(l).AppendFresh()).Set(account, after, limit)
+	StatementRequestRow(wire.RowsWriter(l).Next()).Set(account, after, limit)
 }
 
 var gravenWritesStatementLine = wire.WriteType{New: func() proto.Message { return new(v1.StatementLine) }}
@@ -1695,17 +1736,22 @@ func (WatchRow) Γwrites() *wire.WriteType { return &gravenWritesWatch }
 
 // Set sets all fields; nil leaves one absent.
 func (r WatchRow) Set(account uint64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetAccount(account)
+		r.setSlowly(account)
 		return
 	}
 	bits := uint64(0)
 	o.Put64(1, account)
 	bits |= wire.Bit(account != 0) << 0
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r WatchRow) setSlowly(account uint64) {
+	r = WatchRow(wire.RowWriter(r).Blank())
+	r.SetAccount(account)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAccount sets account.
@@ -1728,12 +1774,12 @@ func (l WatchRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l WatchRows) Set(i int, account uint64) {
-	WatchRow(wire.RowsWriter(l).Fresh(i)).Set(account)
+	WatchRow(wire.RowsWriter(l).Row(i)).Set(account)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l WatchRows) Add(account uint64) {
-	WatchRow(wire.RowsWriter(l).AppendFresh()).Set(account)
+	WatchRow(wire.RowsWriter(l).Next()).Set(account)
 }
 
 var gravenWritesFeedResponse = wire.WriteType{New: func() proto.Message { return new(v1.FeedResponse) }}

@@ -211,21 +211,9 @@ func (LogRow) Γwrites() *wire.WriteType { return &gravenWritesLog }
 
 // Set sets all fields; nil leaves one absent.
 func (r LogRow) Set(address *AddressValue, identity string, userid string, date string, request string, code uint32, size uint64) {
-	if !wire.RowWriter(r).FitsU(5, uint64(code), 16) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(uint(len(identity)) + uint(len(userid)) + uint(len(date)) + uint(len(request)))
-	if !ok {
-		wire.RowWriter(r).Clear()
-		if address != nil {
-			r.SetAddress(*address)
-		}
-		r.SetIdentity(identity)
-		r.SetUserid(userid)
-		r.SetDate(date)
-		r.SetRequest(request)
-		r.SetCode(code)
-		r.SetSize(size)
+	o, ok := wire.RowWriter(r).Whole(31)
+	if !ok || wire.WideU(code, 16) {
+		r.setSlowly(address, identity, userid, date, request, code, size)
 		return
 	}
 	bits := uint64(0)
@@ -236,23 +224,50 @@ func (r LogRow) Set(address *AddressValue, identity string, userid string, date 
 		o.Zero(1, 4)
 	}
 	bits |= wire.Bit(len(identity) != 0) << 1
-	o.String(1, identity)
-	o.End(15)
 	bits |= wire.Bit(len(userid) != 0) << 2
-	o.String(2, userid)
-	o.End(19)
 	bits |= wire.Bit(len(date) != 0) << 3
-	o.String(3, date)
-	o.End(23)
 	bits |= wire.Bit(len(request) != 0) << 4
-	o.String(4, request)
-	o.LastEnd(27)
 	o.Put16(5, uint16(code))
 	bits |= wire.Bit(code != 0) << 5
 	o.Put64(7, size)
 	bits |= wire.Bit(size != 0) << 6
 	o.Put8(0, uint8(bits))
-	o.Done(4)
+	if o, ok = o.String(identity); !ok {
+		r.setSlowly(address, identity, userid, date, request, code, size)
+		return
+	}
+	o.PutEnd(15)
+	if o, ok = o.String(userid); !ok {
+		r.setSlowly(address, identity, userid, date, request, code, size)
+		return
+	}
+	o.PutEnd(19)
+	if o, ok = o.String(date); !ok {
+		r.setSlowly(address, identity, userid, date, request, code, size)
+		return
+	}
+	o.PutEnd(23)
+	if o, ok = o.String(request); !ok {
+		r.setSlowly(address, identity, userid, date, request, code, size)
+		return
+	}
+	if o.LastEnd(27) {
+		o.Stop(27)
+	}
+}
+
+func (r LogRow) setSlowly(address *AddressValue, identity string, userid string, date string, request string, code uint32, size uint64) {
+	r = LogRow(wire.RowWriter(r).Blank())
+	if address != nil {
+		r.SetAddress(*address)
+	}
+	r.SetIdentity(identity)
+	r.SetUserid(userid)
+	r.SetDate(date)
+	r.SetRequest(request)
+	r.SetCode(code)
+	r.SetSize(size)
+	wire.RowWriter(r).Filled()
 }
 
 // SetAddress sets address.
@@ -304,12 +319,12 @@ func (l LogRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l LogRows) Set(i int, address *AddressValue, identity string, userid string, date string, request string, code uint32, size uint64) {
-	LogRow(wire.RowsWriter(l).Fresh(i)).Set(address, identity, userid, date, request, code, size)
+	LogRow(wire.RowsWriter(l).Row(i)).Set(address, identity, userid, date, request, code, size)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l LogRows) Add(address *AddressValue, identity string, userid string, date string, request string, code uint32, size uint64) {
-	LogRow(wire.RowsWriter(l).AppendFresh()).Set(address, identity, userid, date, request, code, size)
+	LogRow(wire.RowsWriter(l).Next()).Set(address, identity, userid, date, request, code, size)
 }
 
 var gravenWritesAddress = wire.WriteType{New: func() proto.Message { return new(v1.Address) }}
@@ -339,25 +354,9 @@ func (AddressRow) Γwrites() *wire.WriteType { return &gravenWritesAddress }
 
 // Set sets all fields; nil leaves one absent.
 func (r AddressRow) Set(x0 uint32, x1 uint32, x2 uint32, x3 uint32) {
-	if !wire.RowWriter(r).FitsU(0, uint64(x0), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(1, uint64(x1), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(2, uint64(x2), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(3, uint64(x3), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(0)
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX0(x0)
-		r.SetX1(x1)
-		r.SetX2(x2)
-		r.SetX3(x3)
+	o, ok := wire.RowWriter(r).Whole(5)
+	if !ok || wire.WideU(x0, 8) || wire.WideU(x1, 8) || wire.WideU(x2, 8) || wire.WideU(x3, 8) {
+		r.setSlowly(x0, x1, x2, x3)
 		return
 	}
 	bits := uint64(0)
@@ -370,7 +369,16 @@ func (r AddressRow) Set(x0 uint32, x1 uint32, x2 uint32, x3 uint32) {
 	o.Put8(4, uint8(x3))
 	bits |= wire.Bit(x3 != 0) << 3
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r AddressRow) setSlowly(x0 uint32, x1 uint32, x2 uint32, x3 uint32) {
+	r = AddressRow(wire.RowWriter(r).Blank())
+	r.SetX0(x0)
+	r.SetX1(x1)
+	r.SetX2(x2)
+	r.SetX3(x3)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX0 sets x0.

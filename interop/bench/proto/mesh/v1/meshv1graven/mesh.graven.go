@@ -196,21 +196,9 @@ func (TriangleRow) Γwrites() *wire.WriteType { return &gravenWritesTriangle }
 
 // Set sets all fields; nil leaves one absent.
 func (r TriangleRow) Set(v0 *Vec3Value, v1 *Vec3Value, v2 *Vec3Value, normal *Vec3Value) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(49)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		if v0 != nil {
-			r.SetV0(*v0)
-		}
-		if v1 != nil {
-			r.SetV1(*v1)
-		}
-		if v2 != nil {
-			r.SetV2(*v2)
-		}
-		if normal != nil {
-			r.SetNormal(*normal)
-		}
+		r.setSlowly(v0, v1, v2, normal)
 		return
 	}
 	bits := uint64(0)
@@ -239,7 +227,24 @@ func (r TriangleRow) Set(v0 *Vec3Value, v1 *Vec3Value, v2 *Vec3Value, normal *Ve
 		o.Zero(37, 12)
 	}
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r TriangleRow) setSlowly(v0 *Vec3Value, v1 *Vec3Value, v2 *Vec3Value, normal *Vec3Value) {
+	r = TriangleRow(wire.RowWriter(r).Blank())
+	if v0 != nil {
+		r.SetV0(*v0)
+	}
+	if v1 != nil {
+		r.SetV1(*v1)
+	}
+	if v2 != nil {
+		r.SetV2(*v2)
+	}
+	if normal != nil {
+		r.SetNormal(*normal)
+	}
+	wire.RowWriter(r).Filled()
 }
 
 // SetV0 sets v0.
@@ -325,12 +330,9 @@ func (Vec3Row) Γwrites() *wire.WriteType { return &gravenWritesVec3 }
 
 // Set sets all fields; nil leaves one absent.
 func (r Vec3Row) Set(x float32, y float32, z float32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(13)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -341,7 +343,15 @@ func (r Vec3Row) Set(x float32, y float32, z float32) {
 	o.PutF32(9, z)
 	bits |= wire.Bit(math.Float32bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Vec3Row) setSlowly(x float32, y float32, z float32) {
+	r = Vec3Row(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.

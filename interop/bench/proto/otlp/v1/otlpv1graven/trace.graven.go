@@ -821,21 +821,30 @@ func (StatusRow) Γwrites() *wire.WriteType { return &gravenWritesStatus }
 
 // Set sets all fields; nil leaves one absent.
 func (r StatusRow) Set(message string, code v1.Status_StatusCode) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(message)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetMessage(message)
-		r.SetCode(code)
+		r.setSlowly(message, code)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(message) != 0) << 0
-	o.String(0, message)
-	o.LastEnd(5)
 	o.Put32(1, uint32(code))
 	bits |= wire.Bit(code != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(message); !ok {
+		r.setSlowly(message, code)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r StatusRow) setSlowly(message string, code v1.Status_StatusCode) {
+	r = StatusRow(wire.RowWriter(r).Blank())
+	r.SetMessage(message)
+	r.SetCode(code)
+	wire.RowWriter(r).Filled()
 }
 
 // SetMessage sets message.
@@ -861,10 +870,10 @@ func (l StatusRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l StatusRows) Set(i int, message string, code v1.Status_StatusCode) {
-	StatusRow(wire.RowsWriter(l).Fresh(i)).Set(message, code)
+	StatusRow(wire.RowsWriter(l).Row(i)).Set(message, code)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l StatusRows) Add(message string, code v1.Status_StatusCode) {
-	StatusRow(wire.RowsWriter(l).AppendFresh()).Set(message, code)
+	StatusRow(wire.RowsWriter(l).Next()).Set(message, code)
 }

@@ -926,18 +926,9 @@ func (ItemRow) Γwrites() *wire.WriteType { return &gravenWritesItem }
 
 // Set sets all fields; nil leaves one absent.
 func (r ItemRow) Set(count int32, slot uint32, id string) {
-	if !wire.RowWriter(r).FitsS(0, int64(count), 8) {
-		return
-	}
-	if !wire.RowWriter(r).FitsU(1, uint64(slot), 8) {
-		return
-	}
-	o, ok := wire.RowWriter(r).Begin(uint(len(id)))
-	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetCount(count)
-		r.SetSlot(slot)
-		r.SetId(id)
+	o, ok := wire.RowWriter(r).Whole(7)
+	if !ok || wire.WideS(count, 8) || wire.WideU(slot, 8) {
+		r.setSlowly(count, slot, id)
 		return
 	}
 	bits := uint64(0)
@@ -946,10 +937,22 @@ func (r ItemRow) Set(count int32, slot uint32, id string) {
 	o.Put8(2, uint8(slot))
 	bits |= wire.Bit(slot != 0) << 1
 	bits |= wire.Bit(len(id) != 0) << 2
-	o.String(2, id)
-	o.LastEnd(3)
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(id); !ok {
+		r.setSlowly(count, slot, id)
+		return
+	}
+	if o.LastEnd(3) {
+		o.Stop(3)
+	}
+}
+
+func (r ItemRow) setSlowly(count int32, slot uint32, id string) {
+	r = ItemRow(wire.RowWriter(r).Blank())
+	r.SetCount(count)
+	r.SetSlot(slot)
+	r.SetId(id)
+	wire.RowWriter(r).Filled()
 }
 
 // SetCount sets count.
@@ -986,12 +989,12 @@ func (l ItemRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ItemRows) Set(i int, count int32, slot uint32, id string) {
-	ItemRow(wire.RowsWriter(l).Fresh(i)).Set(count, slot, id)
+	ItemRow(wire.RowsWriter(l).Row(i)).Set(count, slot, id)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ItemRows) Add(count int32, slot uint32, id string) {
-	ItemRow(wire.RowsWriter(l).AppendFresh()).Set(count, slot, id)
+	ItemRow(wire.RowsWriter(l).Next()).Set(count, slot, id)
 }
 
 var gravenWritesAbilities = wire.WriteType{New: func() proto.Message { return new(v1.Abilities) }}
@@ -1023,16 +1026,9 @@ func (AbilitiesRow) Γwrites() *wire.WriteType { return &gravenWritesAbilities }
 
 // Set sets all fields; nil leaves one absent.
 func (r AbilitiesRow) Set(walkSpeed float32, flySpeed float32, mayFly bool, flying bool, invulnerable bool, mayBuild bool, instaBuild bool) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(10)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetWalkSpeed(walkSpeed)
-		r.SetFlySpeed(flySpeed)
-		r.SetMayFly(mayFly)
-		r.SetFlying(flying)
-		r.SetInvulnerable(invulnerable)
-		r.SetMayBuild(mayBuild)
-		r.SetInstaBuild(instaBuild)
+		r.setSlowly(walkSpeed, flySpeed, mayFly, flying, invulnerable, mayBuild, instaBuild)
 		return
 	}
 	bits := uint64(0)
@@ -1052,7 +1048,19 @@ func (r AbilitiesRow) Set(walkSpeed float32, flySpeed float32, mayFly bool, flyi
 	bits |= wire.Bit(instaBuild) << 11
 	o.Put8(0, uint8(bits))
 	o.Put8(1, uint8(bits>>8))
-	o.Done(0)
+	o.End()
+}
+
+func (r AbilitiesRow) setSlowly(walkSpeed float32, flySpeed float32, mayFly bool, flying bool, invulnerable bool, mayBuild bool, instaBuild bool) {
+	r = AbilitiesRow(wire.RowWriter(r).Blank())
+	r.SetWalkSpeed(walkSpeed)
+	r.SetFlySpeed(flySpeed)
+	r.SetMayFly(mayFly)
+	r.SetFlying(flying)
+	r.SetInvulnerable(invulnerable)
+	r.SetMayBuild(mayBuild)
+	r.SetInstaBuild(instaBuild)
+	wire.RowWriter(r).Filled()
 }
 
 // SetWalkSpeed sets walk_speed.
@@ -1125,12 +1133,9 @@ func (Vec3DRow) Γwrites() *wire.WriteType { return &gravenWritesVec3D }
 
 // Set sets all fields; nil leaves one absent.
 func (r Vec3DRow) Set(x float64, y float64, z float64) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(25)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetX(x)
-		r.SetY(y)
-		r.SetZ(z)
+		r.setSlowly(x, y, z)
 		return
 	}
 	bits := uint64(0)
@@ -1141,7 +1146,15 @@ func (r Vec3DRow) Set(x float64, y float64, z float64) {
 	o.PutF64(17, z)
 	bits |= wire.Bit(math.Float64bits(z) != 0) << 2
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r Vec3DRow) setSlowly(x float64, y float64, z float64) {
+	r = Vec3DRow(wire.RowWriter(r).Blank())
+	r.SetX(x)
+	r.SetY(y)
+	r.SetZ(z)
+	wire.RowWriter(r).Filled()
 }
 
 // SetX sets x.
@@ -1194,13 +1207,9 @@ func (UUIDRow) Γwrites() *wire.WriteType { return &gravenWritesUUID }
 
 // Set sets all fields; nil leaves one absent.
 func (r UUIDRow) Set(a uint32, b uint32, c uint32, d uint32) {
-	o, ok := wire.RowWriter(r).Begin(0)
+	o, ok := wire.RowWriter(r).Whole(17)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetA(a)
-		r.SetB(b)
-		r.SetC(c)
-		r.SetD(d)
+		r.setSlowly(a, b, c, d)
 		return
 	}
 	bits := uint64(0)
@@ -1213,7 +1222,16 @@ func (r UUIDRow) Set(a uint32, b uint32, c uint32, d uint32) {
 	o.Put32(13, d)
 	bits |= wire.Bit(d != 0) << 3
 	o.Put8(0, uint8(bits))
-	o.Done(0)
+	o.End()
+}
+
+func (r UUIDRow) setSlowly(a uint32, b uint32, c uint32, d uint32) {
+	r = UUIDRow(wire.RowWriter(r).Blank())
+	r.SetA(a)
+	r.SetB(b)
+	r.SetC(c)
+	r.SetD(d)
+	wire.RowWriter(r).Filled()
 }
 
 // SetA sets a.
