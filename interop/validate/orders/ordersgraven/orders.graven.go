@@ -295,21 +295,30 @@ func (LineRow) Γwrites() *wire.WriteType { return &gravenWritesLine }
 
 // Set sets all fields; nil leaves one absent.
 func (r LineRow) Set(sku string, count uint32) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(sku)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetSku(sku)
-		r.SetCount(count)
+		r.setSlowly(sku, count)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(sku) != 0) << 0
-	o.String(0, sku)
-	o.LastEnd(5)
 	o.Put32(1, count)
 	bits |= wire.Bit(count != 0) << 1
 	o.Put8(0, uint8(bits))
-	o.Done(1)
+	if o, ok = o.String(sku); !ok {
+		r.setSlowly(sku, count)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r LineRow) setSlowly(sku string, count uint32) {
+	r = LineRow(wire.RowWriter(r).Blank())
+	r.SetSku(sku)
+	r.SetCount(count)
+	wire.RowWriter(r).Filled()
 }
 
 // SetSku sets sku.
@@ -335,12 +344,12 @@ func (l LineRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l LineRows) Set(i int, sku string, count uint32) {
-	LineRow(wire.RowsWriter(l).Fresh(i)).Set(sku, count)
+	LineRow(wire.RowsWriter(l).Row(i)).Set(sku, count)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l LineRows) Add(sku string, count uint32) {
-	LineRow(wire.RowsWriter(l).AppendFresh()).Set(sku, count)
+	LineRow(wire.RowsWriter(l).Next()).Set(sku, count)
 }
 
 var gravenWritesReceipt = wire.WriteType{New: func() proto.Message { return new(orders.Receipt) }}
@@ -370,22 +379,34 @@ func (ReceiptRow) Γwrites() *wire.WriteType { return &gravenWritesReceipt }
 
 // Set sets all fields; nil leaves one absent.
 func (r ReceiptRow) Set(order string, paidBy string) {
-	o, ok := wire.RowWriter(r).Begin(uint(len(order)) + uint(len(paidBy)))
+	o, ok := wire.RowWriter(r).Whole(9)
 	if !ok {
-		wire.RowWriter(r).Clear()
-		r.SetOrder(order)
-		r.SetPaidBy(paidBy)
+		r.setSlowly(order, paidBy)
 		return
 	}
 	bits := uint64(0)
 	bits |= wire.Bit(len(order) != 0) << 0
-	o.String(0, order)
-	o.End(1)
 	bits |= wire.Bit(len(paidBy) != 0) << 1
-	o.String(1, paidBy)
-	o.LastEnd(5)
 	o.Put8(0, uint8(bits))
-	o.Done(2)
+	if o, ok = o.String(order); !ok {
+		r.setSlowly(order, paidBy)
+		return
+	}
+	o.PutEnd(1)
+	if o, ok = o.String(paidBy); !ok {
+		r.setSlowly(order, paidBy)
+		return
+	}
+	if o.LastEnd(5) {
+		o.Stop(5)
+	}
+}
+
+func (r ReceiptRow) setSlowly(order string, paidBy string) {
+	r = ReceiptRow(wire.RowWriter(r).Blank())
+	r.SetOrder(order)
+	r.SetPaidBy(paidBy)
+	wire.RowWriter(r).Filled()
 }
 
 // SetOrder sets order.
@@ -411,10 +432,10 @@ func (l ReceiptRows) Close() { wire.RowsWriter(l).Close() }
 
 // Set sets all fields of message i; nil leaves one absent.
 func (l ReceiptRows) Set(i int, order string, paidBy string) {
-	ReceiptRow(wire.RowsWriter(l).Fresh(i)).Set(order, paidBy)
+	ReceiptRow(wire.RowsWriter(l).Row(i)).Set(order, paidBy)
 }
 
 // Add adds a message to a list that is built, with all its fields.
 func (l ReceiptRows) Add(order string, paidBy string) {
-	ReceiptRow(wire.RowsWriter(l).AppendFresh()).Set(order, paidBy)
+	ReceiptRow(wire.RowsWriter(l).Next()).Set(order, paidBy)
 }
