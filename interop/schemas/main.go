@@ -13,6 +13,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -43,6 +44,7 @@ func run() error {
 	generate := flag.Bool("generate", false, "generate Go code, build and vet it, and send values through it")
 	views := flag.Bool("views", true, "with -generate: views too, which take long to compile for large sets")
 	keep := flag.String("keep", "", "with -generate: the folder to generate into and leave behind")
+	results := flag.String("results", "", "a file to write the table to, too, as RESULTS.md has it")
 	flag.Parse()
 
 	var chosen []*sets.Set
@@ -63,7 +65,11 @@ func run() error {
 		defer g.close()
 		run = g.run
 	}
-	return table(chosen, run, *generate, *values, *seed)
+	rows, err := table(chosen, run, *generate, *values, *seed)
+	if err == nil && *results != "" {
+		err = os.WriteFile(*results, markdown(strings.Join(os.Args[1:], " "), rows), 0o644)
+	}
+	return err
 }
 
 // A result is one line of the table.
@@ -85,44 +91,61 @@ type cost struct {
 	compile time.Duration
 }
 
-func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result, error), withCode bool, values int, seed uint64) error {
+// table runs the sets and prints what came of each. It gives the rows, the header first.
+func table(chosen []*sets.Set, run func(*sets.Set, string, int, uint64) (result, error), withCode bool, values int, seed uint64) ([][]string, error) {
 	cache, err := sets.Cache()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	header := "set\tfiles\tmessages\tvalues\tdamaged (accepted)\tdifferences\tframe/protobuf bytes\ttime\t"
+	header := []string{"set", "files", "messages", "values", "damaged (accepted)", "differences", "frame/protobuf bytes", "time"}
 	if withCode {
-		header += "with methods\tfields viewed\tlines: .pb.go\tmethods\tviews\tcompile: .pb.go\tand methods\tviews\t"
+		header = append(header, "with methods", "fields viewed", "lines: .pb.go", "methods", "views", "compile: .pb.go", "and methods", "views")
 	}
-	fmt.Fprintln(w, header)
+	rows := [][]string{header}
 	failed := 0
 	for _, s := range chosen {
 		r, err := run(s, cache, values, seed)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, f := range r.Failures[:min(len(r.Failures), 10)] {
 			log.Print(f)
 		}
 		failed += len(r.Failures)
 		log.Printf("%s: %d values, %d differences", s.Name, r.Values, len(r.Failures))
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d (%d)\t%d\t%.2f\t%.1fs\t", s.Name, r.files, r.Types, r.Values, r.Damaged, r.Accepted, len(r.Failures),
-			float64(r.Frames)/float64(max(r.Protobuf, 1)), r.took.Seconds())
+		seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+		row := []string{s.Name, fmt.Sprint(r.files), fmt.Sprint(r.Types), fmt.Sprint(r.Values), fmt.Sprintf("%d (%d)", r.Damaged, r.Accepted),
+			fmt.Sprint(len(r.Failures)), fmt.Sprintf("%.2f", float64(r.Frames)/float64(max(r.Protobuf, 1))), seconds(r.took)}
 		if c := r.code; c != nil {
-			fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%.1fs\t%.1fs\t%.1fs\t", r.Methods, r.Viewed,
-				c.theirs.lines, c.methods.lines, c.views.lines,
-				c.theirs.compile.Seconds(), c.methods.compile.Seconds(), c.views.compile.Seconds())
+			row = append(row, fmt.Sprint(r.Methods), fmt.Sprint(r.Viewed), fmt.Sprint(c.theirs.lines), fmt.Sprint(c.methods.lines), fmt.Sprint(c.views.lines),
+				seconds(c.theirs.compile), seconds(c.methods.compile), seconds(c.views.compile))
 		}
-		fmt.Fprintln(w)
+		rows = append(rows, row)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
 	}
 	if err := w.Flush(); err != nil {
-		return err
+		return nil, err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d message types fail", failed)
+		return nil, fmt.Errorf("%d message types fail", failed)
 	}
-	return nil
+	return rows, nil
+}
+
+// markdown is the table as a file of its own.
+func markdown(args string, rows [][]string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Results\n\nWritten by `go run -tags protolegacy . %s`; the README says what the columns are. Compile times are CPU seconds.\n\n", args)
+	for i, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			fmt.Fprintln(&b, "| --- |"+strings.Repeat(" ---: |", len(row)-1))
+		}
+	}
+	return b.Bytes()
 }
 
 // dynamic checks all messages of a set without generated code.

@@ -64,6 +64,28 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Options of the plugin that contradict each other are told of the service that they are about,
+// options that can't be read of the field.
+func TestErrorsOfServicesAndOptions(t *testing.T) {
+	req := request(t, "grpc=true,views=none", map[string]string{"a.proto": "syntax = \"proto3\"; package p; option go_package = \"example.com/p\";\nmessage M {}\n service S { rpc Do(M) returns (M); }"})
+	const want = "a.proto:3:2: p.S: services on frames need views: leave out views=none, or grpc and connect"
+	if _, err := generate(t, req); err == nil || err.Error() != want {
+		t.Errorf("error\n got %v\nwant %s", err, want)
+	}
+	for name, raw := range map[string][]byte{
+		"no tag":   protowire.AppendBytes(protowire.AppendTag(nil, optionNumber, protowire.BytesType), []byte{0x80}),
+		"no value": protowire.AppendBytes(protowire.AppendTag(nil, optionNumber, protowire.BytesType), []byte{8}),
+	} {
+		req := request(t, "", map[string]string{"a.proto": "syntax = \"proto3\"; package p; option go_package = \"example.com/p\";\nmessage M {\n  int32 x = 1;\n}"})
+		f := req.ProtoFile[0].MessageType[0].Field[0]
+		f.Options = new(descriptorpb.FieldOptions)
+		f.Options.ProtoReflect().SetUnknown(raw)
+		if _, err := generate(t, req); err == nil || !strings.HasPrefix(err.Error(), "a.proto:3:3: p.M.x: (graven.field): ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
 // An error in an imported file is told of that file.
 func TestErrorInImport(t *testing.T) {
 	req := request(t, "", map[string]string{

@@ -48,7 +48,8 @@ func generateServices(p *protogen.Plugin, f *protogen.File, o Options) error {
 		return nil
 	}
 	if o.Views.None {
-		return fmt.Errorf("%s: services on frames need views: leave out views=none, or grpc and connect", f.Desc.Path())
+		s := f.Services[0].Desc
+		return fmt.Errorf("%s: %s: services on frames need views: leave out views=none, or grpc and connect", position(s), s.FullName())
 	}
 	if o.Services.GRPC {
 		g := newServicePrinter(p, f, o, "grpc")

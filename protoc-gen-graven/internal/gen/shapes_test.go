@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,48 @@ func beside(t *testing.T, out output) {
 }
 
 func keys(out output) string { return strings.Join(slices.Sorted(maps.Keys(out)), " ") }
+
+// Go builds a file named x_arm.go for one architecture only, and so x_arm.pb.go and x_arm.graven.go:
+// our files are built where protoc-gen-go's are, and a program that compiles without them
+// compiles with them.
+func TestFilesOfPlatforms(t *testing.T) {
+	texts := map[string]string{}
+	for i, name := range []string{"a_arm", "a_linux", "a_linux_arm64", "a_linux_test", "a_test", "linux", "arm_a", "_a", "a.arm", "a_arm.v1"} {
+		texts[name+".proto"] = fmt.Sprintf(`edition = "2023"; package p; option go_package = "example.com/p"; import "google/protobuf/go_features.proto"; `+
+			`option features.(pb.go).api_level = API_HYBRID; message M%d { int32 x = 1; }`, i)
+	}
+	out := both(t, request(t, "", texts))
+	limited := 0
+	for _, c := range []build.Context{{GOOS: "linux", GOARCH: "amd64"}, {GOOS: "linux", GOARCH: "arm64"}, {GOOS: "windows", GOARCH: "arm"}, {GOOS: "linux", GOARCH: "arm", BuildTags: []string{"protoopaque"}}} {
+		c.Compiler = "gc"
+		c.OpenFile = func(file string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(out[filepath.ToSlash(file)])), nil
+		}
+		built := func(file string) bool {
+			t.Helper()
+			ok, err := c.MatchFile(path.Split(file))
+			if err != nil {
+				t.Error(err)
+			}
+			return ok
+		}
+		for file := range out {
+			base, ours := strings.CutSuffix(file, ".graven.go")
+			if !ours || strings.HasSuffix(path.Dir(file), "graven") {
+				continue
+			}
+			if !built(file) {
+				limited++
+			}
+			if got, want := built(file), built(base+".pb.go"); got != want {
+				t.Errorf("%s, %s: built: %v, and beside it %v", c.GOARCH, file, got, want)
+			}
+		}
+	}
+	if limited == 0 {
+		t.Error("all are built everywhere: this tests nothing")
+	}
+}
 
 // Options of protogen decide names as they do for protoc-gen-go.
 func TestParameters(t *testing.T) {

@@ -110,9 +110,7 @@ func viewNames(p *protogen.Plugin, f *protogen.File, at protogen.GoImportPath) e
 	owner := map[string]protoreflect.FullName{}
 	claim := func(name string, d protoreflect.Descriptor) error {
 		if first, ok := owner[name]; ok {
-			loc := d.ParentFile().SourceLocations().ByDescriptor(d)
-			return fmt.Errorf("%s:%d:%d: %s and %s would both be %s in Go package %s; rename one of them",
-				d.ParentFile().Path(), loc.StartLine+1, loc.StartColumn+1, first, d.FullName(), name, at)
+			return fmt.Errorf("%s: %s and %s would both be %s in Go package %s: rename one of them", position(d), d.FullName(), first, name, string(at))
 		}
 		owner[name] = d.FullName()
 		return nil
