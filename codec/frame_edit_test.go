@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -18,7 +17,6 @@ import (
 	"github.com/graven-rpc/graven/codec/internal/testpb/open/opengraven"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen/kitchengraven"
-	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios/scenariosgraven"
 	"github.com/graven-rpc/graven/codec/internal/viewtest"
 )
@@ -285,48 +283,6 @@ func TestEditAllocatesNothing(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// Frames of another version, with fields below, between and above those of this one.
-func TestReadingAnotherVersionAllocatesNothing(t *testing.T) {
-	text := `syntax = "proto3"; package scenarios;
-		message Transaction { string region = 6; uint64 id = 1; int64 timestamp = 2; string reference = 3; string currency = 4; repeated Entry entries = 5; uint32 flags = 9; }
-		message Entry { uint64 account = 1; int64 amount = 2; optional string memo = 3; uint64 batch = 4; string note = 7; }`
-	set := compile(t, text)
-	m := newMessage(t, set, "scenarios.Transaction")
-	raw, err := proto.Marshal(bank(100))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := proto.Unmarshal(raw, m); err != nil {
-		t.Fatal(err)
-	}
-	fields := m.Descriptor().Fields()
-	m.Set(fields.ByName("region"), protoreflect.ValueOfString("eu"))
-	m.Set(fields.ByName("flags"), protoreflect.ValueOfUint32(7))
-	entries := m.Get(fields.ByName("entries")).List()
-	for i := range entries.Len() {
-		e := entries.Get(i).Message()
-		e.Set(e.Descriptor().Fields().ByName("batch"), protoreflect.ValueOfUint64(uint64(i)))
-		e.Set(e.Descriptor().Fields().ByName("note"), protoreflect.ValueOfString(strings.Repeat("n", i%9)))
-	}
-	frame := marshal(t, codec.Options{}, m)
-	f := opened(t, bank(1))
-	want := readTransaction(opened(t, bank(100)).View())
-	n := allocations(t, func() {
-		if err := f.Open(frame, codec.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if got := readTransaction(f.View()); got != want {
-			t.Fatalf("sum %d, want %d", got, want)
-		}
-	})
-	if n != 0 || f.Converted() {
-		t.Errorf("%v allocations, converted %v", n, f.Converted())
-	}
-	if got := unmarshal(t, codec.Options{}, frame, &scenarios.Transaction{}); got.(*scenarios.Transaction).Reference == "" {
-		t.Error("nothing was decoded")
 	}
 }
 

@@ -53,7 +53,7 @@ func room(t testing.TB, size int) []byte {
 	return mem[page : page+size : page+size]
 }
 
-// Damage behind a right CRC: what Open takes, every getter can be called on, gives what
+// Damage behind a right CRC, in frames of the reader's version of the schema and of another: what Open takes, every getter can be called on, gives what
 // decoding gives, and reads nothing outside the frame.
 func TestViewsOfDamage(t *testing.T) {
 	mem := room(t, 1<<16)
@@ -66,11 +66,15 @@ func TestViewsOfDamage(t *testing.T) {
 		if i%20 == 0 {
 			for frame = nil; len(frame) < 26 || len(frame) > len(mem); {
 				typ = &viewTypes[r.IntN(len(viewTypes))]
-				m := random(r, typ)
-				var err error
-				if frame, err = (codec.Options{AllowPartial: true}).Marshal(m); err != nil {
+				writer := typ
+				if other := otherVersion(typ); other != nil && r.IntN(2) == 0 {
+					writer = other
+				}
+				b, err := codec.Options{AllowPartial: true}.Marshal(random(r, writer))
+				if err != nil {
 					t.Fatal(err)
 				}
+				frame = resealed(t, b, typ.New())
 			}
 		}
 		bad := damaged(r, frame)

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/graven-rpc/graven/codec"
@@ -8,9 +9,9 @@ import (
 	"github.com/graven-rpc/graven/codec/internal/pool"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen/kitchengraven"
-	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios/scenariosgraven"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 func readTransaction(v scenariosgraven.Transaction) (sum uint64) {
@@ -178,7 +179,6 @@ var readings = []reading{
 	{"frame_500", frame(500), openAndRead(func(v scenariosgraven.Frame) { readSum += readFrame(v) })},
 	{"telemetry", benchmarks[4].message, openAndRead(func(v scenariosgraven.Telemetry) { readSum += readTelemetry(v) })},
 	{"chunk_65536", benchmarks[5].message, openAndRead(func(v scenariosgraven.Chunk) { readSum += readChunk(v) })},
-	{"elided", &scenarios.Telemetry{Battery: 1}, openAndRead(func(v scenariosgraven.Telemetry) { readSum += readTelemetry(v) })},
 	{"maps", kitchenMaps(), openAndRead(func(v kitchengraven.Maps) { readSum += readMaps(v) })},
 	{"lists", &kitchen.Repeateds{
 		F1: []float64{1, 2}, F3: []int32{1, 2, 3}, F13: []bool{true, false}, F14: []string{"a", "", "ccc"}, F15: [][]byte{{1}, {2, 3}},
@@ -205,6 +205,121 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	for _, x := range readings {
 		t.Run(x.name, func(t *testing.T) {
 			if n := allocations(t, x.read(t, marshal(t, codec.Options{}, x.m))); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+}
+
+// elided has the fields of m that are named, at every depth.
+func elided(m proto.Message, names ...protoreflect.Name) proto.Message {
+	m = proto.Clone(m)
+	keep(m.ProtoReflect(), names)
+	return m
+}
+
+func keep(m protoreflect.Message, names []protoreflect.Name) {
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case !slices.Contains(names, fd.Name()):
+			m.Clear(fd)
+		case fd.IsList() && fd.Message() != nil:
+			for i := range v.List().Len() {
+				keep(v.List().Get(i).Message(), names)
+			}
+		}
+		return true
+	})
+}
+
+func TestReadingElidedAllocatesNothing(t *testing.T) {
+	for i, m := range []proto.Message{
+		elided(readings[0].m, "entries", "amount"),
+		elided(readings[1].m, "entities", "id", "flag"),
+		elided(readings[2].m, "battery"),
+		elided(readings[3].m, "payload"),
+	} {
+		t.Run(readings[i].name, func(t *testing.T) {
+			frame := marshal(t, codec.Options{}, m)
+			var c codec.Counters
+			if unmarshal(t, codec.Options{Counters: &c}, frame, m); c.OtherShape.Load() != 1 {
+				t.Error("nothing was left out of the frame")
+			}
+			if n := allocations(t, readings[i].read(t, frame)); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+}
+
+// newer are the messages of scenarios.proto with fields below, between and above those that they had.
+const newer = `syntax = "proto3"; package scenarios; import "graven/options.proto";
+	message Transaction { string region = 6; uint64 id = 1; int64 timestamp = 2; string reference = 3; string currency = 4; repeated Entry entries = 5; uint32 flags = 9; }
+	message Entry { uint64 account = 1; int64 amount = 2; optional string memo = 3; uint64 batch = 4; string note = 7; }
+	message Frame { uint64 tick = 1; repeated Entity entities = 2; map<string, Entity> named = 4; }
+	message Entity { uint32 id = 1; Vec3 position = 2; Vec3 velocity = 3; uint32 health = 4 [(graven.field).width = 16]; bool flag = 5; bool away = 6; string name = 7; }
+	message Vec3 { option (graven.message).inline = true; float x = 1; float y = 2; float z = 3; }
+	message Telemetry { uint32 device = 1; uint64 timestamp = 2; float temperature = 3; optional float humidity = 4; uint32 battery = 5 [(graven.field).width = 8]; optional double pressure = 6; string site = 7; }
+	message Chunk { uint32 stream = 1; uint64 seq = 2; bool last = 3; bytes payload = 4; bytes digest = 5; uint64 total = 6; }`
+
+// addNew sets the fields of m that the older version has not.
+func addNew(m protoreflect.Message, older protoreflect.MessageDescriptor) {
+	for i := range m.Descriptor().Fields().Len() {
+		fd := m.Descriptor().Fields().Get(i)
+		was := older.Fields().ByNumber(fd.Number())
+		switch {
+		case was != nil && fd.IsList():
+			for i := range m.Get(fd).List().Len() {
+				addNew(m.Get(fd).List().Get(i).Message(), was.Message())
+			}
+		case was != nil:
+		case fd.IsMap():
+			m.Mutable(fd).Map().Mutable(protoreflect.ValueOfString("x").MapKey())
+		case fd.Kind() == protoreflect.StringKind:
+			m.Set(fd, protoreflect.ValueOfString("new"))
+		case fd.Kind() == protoreflect.BytesKind:
+			m.Set(fd, protoreflect.ValueOfBytes([]byte("new")))
+		case fd.Kind() == protoreflect.BoolKind:
+			m.Set(fd, protoreflect.ValueOfBool(true))
+		case fd.Kind() == protoreflect.DoubleKind:
+			m.Set(fd, protoreflect.ValueOfFloat64(7))
+		case fd.Kind() == protoreflect.Uint32Kind:
+			m.Set(fd, protoreflect.ValueOfUint32(7))
+		default:
+			m.Set(fd, protoreflect.ValueOfUint64(7))
+		}
+	}
+}
+
+// Frames of another version are read in place, and give what those of this one do.
+func TestReadingAnotherVersionAllocatesNothing(t *testing.T) {
+	set := compile(t, newer)
+	for _, x := range readings[:4] {
+		t.Run(x.name, func(t *testing.T) {
+			older := x.m.ProtoReflect().Descriptor()
+			m := newMessage(t, set, older.FullName())
+			raw, err := proto.Marshal(x.m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := proto.Unmarshal(raw, m); err != nil {
+				t.Fatal(err)
+			}
+			addNew(m, older)
+			frame := marshal(t, codec.Options{}, m)
+			var c codec.Counters
+			if unmarshal(t, codec.Options{Counters: &c}, frame, x.m); c.OtherVersion.Load() != 1 || c.OtherShape.Load() != 1 {
+				t.Error("the frame is of this version")
+			}
+			read, readOwn := x.read(t, frame), x.read(t, marshal(t, codec.Options{}, x.m))
+			before := readSum
+			read()
+			between := readSum
+			readOwn()
+			if got, want := between-before, readSum-between; got != want {
+				t.Errorf("sum %d, want %d", got, want)
+			}
+			if n := allocations(t, read); n != 0 {
 				t.Errorf("%v allocations", n)
 			}
 		})
