@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/experimental"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -239,6 +242,62 @@ func TestFrameReceivesAgain(t *testing.T) {
 			t.Errorf("a frame that is cut short: %v", err)
 		}
 	}
+}
+
+// A frame that a server holds keeps at most twice its size in memory, not a larger buffer of
+// gRPC that it came in.
+func TestFramesKeepLittle(t *testing.T) {
+	if pool.Debug {
+		t.Skip("buffers are not used again")
+	}
+	const held, each = 100, 8 // of so many messages one is held
+	after := make(chan int64, 1)
+	f := &framed{bidi: func(s grpc.ServerStream) error {
+		var frames []*bytesFrame
+		for i := range held * each {
+			m := new(bytesFrame)
+			if err := s.RecvMsg(m); err != nil {
+				return err
+			}
+			if i%each == 0 {
+				frames = append(frames, m)
+			} else {
+				m.Release()
+			}
+		}
+		after <- inUse()
+		runtime.KeepAlive(frames)
+		return nil
+	}}
+	cc := dialGraven(t, serve(t, new(echo), f.register, experimental.BufferPool(mem.DefaultBufferPool())))
+	for i, n := range []int{4500, 300, 1500, 4500, 9000, 17_000, 70_000} {
+		before := inUse()
+		s, err := cc.NewStream(testContext(t), bidiDesc, frameBidi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range held * each {
+			if err := s.SendMsg(wrapperspb.Bytes(randomBytes(1, n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.RecvMsg(new(bytesFrame)); err != io.EOF {
+			t.Fatal(err)
+		}
+		// The first round is gRPC's own memory.
+		if got, most := (<-after-before)/held, int64(2*n+1024); i > 0 && got > most {
+			t.Errorf("a frame of %d bytes keeps %d", n, got)
+		}
+	}
+}
+
+// inUse is the memory in use after the garbage collector and the pools are done.
+func inUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // gRPC sends the bytes of a frame again when it retries, after SendMsg has returned and the

@@ -121,7 +121,7 @@ var poisoned = &pool.Pool{Poison: true}
 // serve starts a server with the echo service and returns its address.
 func serve(t testing.TB, e *echo, register func(*grpc.Server), opts ...grpc.ServerOption) string {
 	t.Helper()
-	s := grpc.NewServer(append(opts, experimental.BufferPool(poisoned))...)
+	s := grpc.NewServer(append([]grpc.ServerOption{experimental.BufferPool(poisoned)}, opts...)...)
 	s.RegisterService(e.desc(), nil)
 	if register != nil {
 		register(s)
