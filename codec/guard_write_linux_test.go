@@ -132,7 +132,7 @@ func (w *watcher) encode(t *testing.T) {
 	begin, end := len(w.room)-len(canary)-n, len(w.room)-len(canary)
 	copy(w.room[end:], canary)
 	copy(w.room[begin-len(canary):], canary)
-	typ, lm, _, err := wire.Bound(w.m)
+	_, typ, lm, _, err := wire.Bound(w.m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (o *Options) marshalAppend(dst []byte, m proto.Message) ([]byte, error) {
 	if m == nil {
 		return dst, fault.New(fault.NotMessage, "nil can't be encoded")
 	}
-	t, lm, init, err := wire.Bound(m)
+	m, t, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return dst, err
 	}

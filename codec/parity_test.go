@@ -1,6 +1,8 @@
 package codec_test
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"testing"
 
@@ -497,5 +499,26 @@ func TestDefaults(t *testing.T) {
 	got = through(t, &open.All2{DefInt32: proto.Int32(0), DefString: proto.String(""), DefBool: proto.Bool(false)}).(*open.All2)
 	if got.GetDefInt32() != 0 || got.DefString == nil || got.GetDefString() != "" || got.GetDefBool() {
 		t.Errorf("set against the default: %v", got)
+	}
+}
+
+// A struct that embeds a message is a proto.Message too: it has the message's methods.
+func TestEmbedded(t *testing.T) {
+	type embedding struct {
+		*open.All3
+		Note string
+	}
+	m := &open.All3{FInt32: 5, FString: "text"}
+	want := marshal(t, codec.Options{}, m)
+	frame, err := codec.Marshal(embedding{All3: m})
+	if err != nil || !bytes.Equal(frame, want) {
+		t.Errorf("%x, %v, want %x", frame, err, want)
+	}
+	got := &embedding{All3: &open.All3{FBool: true}, Note: "kept"}
+	if err := codec.Unmarshal(want, got); err != nil || !proto.Equal(got.All3, m) || got.Note != "kept" {
+		t.Errorf("%v, %v, want %v", got, err, m)
+	}
+	if err := codec.Unmarshal(want, embedding{}); !errors.Is(err, codec.ErrNotMessage) {
+		t.Errorf("into a nil one: %v, want %v", err, codec.ErrNotMessage)
 	}
 }

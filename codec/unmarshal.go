@@ -30,14 +30,13 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 	if m == nil {
 		return fault.New(fault.NotMessage, "nil can't be decoded into")
 	}
-	t, lm, init, err := wire.Bound(m)
+	m, t, lm, init, err := wire.Bound(m)
 	if err != nil {
 		return err
 	}
-	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer && v.IsNil() {
+	if !empty(t, m) {
 		return fault.Of(fault.NotMessage, lm.Name(), "a nil pointer can't be decoded into")
 	}
-	proto.Reset(m)
 	id, msg, err := envelope.Open(frame, o.maxSize())
 	if err != nil {
 		return envelopeError(err)
@@ -70,6 +69,18 @@ func (o *Options) unmarshal(frame []byte, m proto.Message) error {
 		o.Counters.read(lm.IsFull(msg), id == lm.ID())
 	}
 	return nil
+}
+
+// empty resets m, whose functions are t if it has some. It reports false for a nil pointer.
+func empty(t *wire.Type, m proto.Message) bool {
+	if t != nil {
+		return t.Clear(m)
+	}
+	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer && v.IsNil() {
+		return false
+	}
+	proto.Reset(m)
+	return true
 }
 
 // checkSchema compares the schema id of a frame with that of the message type.

@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/graven-rpc/graven/codec/internal/fault"
 	"github.com/graven-rpc/graven/codec/internal/mem"
 	"github.com/graven-rpc/graven/codec/layout"
 )
@@ -26,7 +25,7 @@ type Decoder struct {
 	root  Rows
 	stack []Rows  // blocks of other packages' messages
 	slabs []*Slab // by key
-	used  []uint32
+	used  []*Slab // those that are not empty
 
 	strs  ones[string]
 	u64s  ones[uint64]
@@ -70,13 +69,13 @@ type Slab struct {
 	all  mem.Values
 	at   int
 	next int
-	key  *Key // nil while the slab is not in use
+	key  *Key
 }
 
 // SlabOf is the decoder's slab for a type.
 func SlabOf(d *Decoder, k *Key) *Slab {
 	if id := int(k.id.Load()); id < len(d.slabs) {
-		if s := d.slabs[id]; s != nil && s.key != nil {
+		if s := d.slabs[id]; s != nil {
 			return s
 		}
 	}
@@ -89,13 +88,15 @@ func (d *Decoder) newSlab(k *Key) *Slab {
 	if n := int(id) + 1 - len(d.slabs); n > 0 {
 		d.slabs = append(d.slabs, make([]*Slab, n)...)
 	}
-	if d.slabs[id] == nil {
-		d.slabs[id] = new(Slab)
-	}
-	d.used = append(d.used, id)
-	s := d.slabs[id]
-	s.all, s.key = k.Make(0), k
+	s := &Slab{all: k.Make(0), key: k}
+	d.slabs[id] = s
 	return s
+}
+
+// drop forgets what is left, which must not be shared by messages.
+func (s *Slab) drop() {
+	s.all.Drop()
+	s.at, s.next = 0, 0
 }
 
 // Take takes a zero value from a slab, New from the slab of its type.
@@ -119,6 +120,9 @@ func (s *Slab) grow(d *Decoder, atLeast int) {
 		s.next = min(max(1, 2*s.next, atLeast), most)
 	}
 	d.take(s.next * size)
+	if s.all.Len() == 0 {
+		d.used = append(d.used, s)
+	}
 	s.all, s.at = s.key.Make(s.next), 0
 }
 
@@ -242,15 +246,15 @@ func (s *bytesSlab) grow(d *Decoder, n int) {
 	s.all, s.at = make([]byte, size), 0
 }
 
-// open reads the block of a present field. It is verified, but bounds are checked all
+// open reads the block of a present field into b. It is verified, but bounds are checked all
 // the same.
-func (d *Decoder) open(i *Info, b []byte) Rows {
-	n, k := layout.Uvarint(b)
-	p, err := i.Layout.PlanFor(b[k:])
+func (d *Decoder) open(i *Info, block []byte, b *Rows) {
+	n, k := layout.Uvarint(block)
+	p, err := i.Layout.PlanFor(block[k:])
 	if err != nil {
 		panic(err)
 	}
-	return openRows(p, int(n), b[k+len(p.Rows.Shape):])
+	b.open(p, int(n), block[k+len(p.Rows.Shape):])
 }
 
 // OpenOne opens the block of a present message of the package's type t and takes a message,
@@ -282,7 +286,7 @@ func OpenList[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) []P
 func (t *Type) open(m proto.Message, d *Decoder, r Row, s *Slot, b *Rows) *Key {
 	d.depth++
 	i := t.Of(m)
-	*b = d.open(i, r.Bytes(s))
+	d.open(i, r.Bytes(s), b)
 	return &i.Key
 }
 
@@ -297,7 +301,8 @@ func (d *Decoder) Message(r Row, s *Slot, m proto.Message) {
 func (d *Decoder) message1(block []byte, m proto.Message) {
 	d.depth++
 	if t := typeOf(m); t != nil {
-		d.stack = append(d.stack, d.open(t.info.Load(), block))
+		d.stack = append(d.stack, Rows{})
+		d.open(t.info.Load(), block, &d.stack[len(d.stack)-1])
 		t.methods.Load().get(d, &d.stack[len(d.stack)-1], m)
 		d.stack = d.stack[:len(d.stack)-1]
 	} else {
@@ -340,7 +345,8 @@ func Foreign[T any, M interface {
 	}
 	d.depth++
 	if t := typeOf(ms[0]); t != nil {
-		b := d.open(t.info.Load(), block)
+		var b Rows
+		d.open(t.info.Load(), block, &b)
 		for i := range xs {
 			d.stack = append(d.stack, b.slice(i))
 			t.methods.Load().get(d, &d.stack[len(d.stack)-1], ms[i])
@@ -535,15 +541,4 @@ func presentIn(p *layout.Plan, row, tail []byte, start, end uint32) kept {
 		}
 	}
 	return k
-}
-
-// thrown turns what a decoder threw back into an error.
-func thrown(err *error) {
-	switch x := recover().(type) {
-	case nil:
-	case *fault.Error:
-		*err = x
-	default:
-		panic(x)
-	}
 }

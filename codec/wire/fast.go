@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/graven-rpc/graven/codec/internal/fault"
 	"github.com/graven-rpc/graven/codec/internal/mem"
 	"github.com/graven-rpc/graven/codec/layout"
 )
@@ -18,14 +19,22 @@ const (
 	Reflect               // something is to be found and reported by reflection
 )
 
-// Bound gives a message's layout, and its functions if it has some, generated or ours.
-func Bound(m proto.Message) (t *Type, lm *layout.Message, init bool, err error) {
-	if t := typeOf(m); t != nil {
+// Bound gives a message's layout, and its functions if it has some, generated or ours; and
+// the message itself, which is another one where m embeds it.
+func Bound(m proto.Message) (own proto.Message, t *Type, lm *layout.Message, init bool, err error) {
+	t = typeOf(m)
+	if t != nil && !t.methods.Load().own(m) {
+		m = m.ProtoReflect().Interface()
+		if t = typeOf(m); t != nil && !t.methods.Load().own(m) {
+			t = nil
+		}
+	}
+	if t != nil {
 		i := t.info.Load()
-		return t, i.Layout, i.needsInit, nil
+		return m, t, i.Layout, i.needsInit, nil
 	}
 	lm, err = layout.Of(m.ProtoReflect().Descriptor())
-	return nil, lm, true, err
+	return m, nil, lm, true, err
 }
 
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
@@ -74,21 +83,30 @@ func Decode(t *Type, m proto.Message, block []byte, o DecodeOptions) error {
 // DecodeRoot is Decode where the plan of the root's rows is known.
 func DecodeRoot(t *Type, m proto.Message, p *layout.Plan, block []byte, o DecodeOptions) (err error) {
 	d := decoders.Get().(*Decoder)
-	d.reflectDecoder = reflectDecoder{DecodeOptions: o, left: o.Budget}
+	defer d.end(&err)
+	d.DecodeOptions, d.left = o, o.Budget
 	d.depth, d.next = 1, 1
-	defer d.free()
-	defer thrown(&err)
-	d.root = openRows(p, 1, block[len(p.Rows.Shape):])
+	d.root.open(p, 1, block[len(p.Rows.Shape):])
 	t.methods.Load().get(d, &d.root, m)
 	return nil
 }
 
-// free drops what must not be shared by messages, and gives the decoder back.
-func (d *Decoder) free() {
-	for _, id := range d.used {
-		*d.slabs[id] = Slab{}
+// end drops what must not be shared by messages, and gives the decoder back. It turns what
+// was thrown back into an error.
+func (d *Decoder) end(err *error) {
+	thrown := recover()
+	for _, s := range d.used {
+		s.drop()
 	}
 	d.used, d.stack = d.used[:0], d.stack[:0]
-	d.strs, d.root, d.reflectDecoder = ones[string]{}, Rows{}, reflectDecoder{}
+	d.strs, d.Resolver = ones[string]{}, nil
+	d.root.p, d.root.tail = mem.Ptr{}, mem.Ptr{}
 	decoders.Put(d)
+	if thrown != nil {
+		x, ok := thrown.(*fault.Error)
+		if !ok {
+			panic(thrown)
+		}
+		*err = x
+	}
 }

@@ -55,7 +55,7 @@ func known(m proto.Message) *Type {
 	return nil
 }
 
-var gravenTypeAny = Type{Shape: 0x4ed6aec3, Make: Values[anypb.Any]}
+var gravenTypeAny = Type{Shape: 0x4ed6aec3, Make: Values[anypb.Any], Clear: Clear[anypb.Any]}
 
 func gravenKnownAny() *Type { return Bind(&gravenTypeAny, gravenPutAny, gravenPut1Any, gravenGet1Any) }
 func gravenBitsAny(x *anypb.Any) (b uint64) {
@@ -124,7 +124,7 @@ func gravenListAny(d *Decoder, r Row, s *Slot) []*anypb.Any {
 	return xs
 }
 
-var gravenTypeDuration = Type{Shape: 0x1d3a2437, Make: Values[durationpb.Duration]}
+var gravenTypeDuration = Type{Shape: 0x1d3a2437, Make: Values[durationpb.Duration], Clear: Clear[durationpb.Duration]}
 
 func gravenKnownDuration() *Type {
 	return Bind(&gravenTypeDuration, gravenPutDuration, gravenPut1Duration, gravenGet1Duration)
@@ -191,7 +191,7 @@ func gravenListDuration(d *Decoder, r Row, s *Slot) []*durationpb.Duration {
 	return xs
 }
 
-var gravenTypeEmpty = Type{Shape: 0xf16177d2, Make: Values[emptypb.Empty]}
+var gravenTypeEmpty = Type{Shape: 0xf16177d2, Make: Values[emptypb.Empty], Clear: Clear[emptypb.Empty]}
 
 func gravenKnownEmpty() *Type {
 	return Bind(&gravenTypeEmpty, gravenPutEmpty, gravenPut1Empty, gravenGet1Empty)
@@ -250,7 +250,7 @@ func gravenListEmpty(d *Decoder, r Row, s *Slot) []*emptypb.Empty {
 	return xs
 }
 
-var gravenTypeFieldMask = Type{Shape: 0x5167f30d, Make: Values[fieldmaskpb.FieldMask]}
+var gravenTypeFieldMask = Type{Shape: 0x5167f30d, Make: Values[fieldmaskpb.FieldMask], Clear: Clear[fieldmaskpb.FieldMask]}
 
 func gravenKnownFieldMask() *Type {
 	return Bind(&gravenTypeFieldMask, gravenPutFieldMask, gravenPut1FieldMask, gravenGet1FieldMask)
@@ -317,7 +317,7 @@ func gravenListFieldMask(d *Decoder, r Row, s *Slot) []*fieldmaskpb.FieldMask {
 	return xs
 }
 
-var gravenTypeStruct = Type{Shape: 0x98ae26e0, Make: Values[structpb.Struct]}
+var gravenTypeStruct = Type{Shape: 0x98ae26e0, Make: Values[structpb.Struct], Clear: Clear[structpb.Struct]}
 var gravenMapStruct_1 MapInfo
 
 func gravenKnownStruct() *Type {
@@ -387,7 +387,7 @@ func gravenListStruct(d *Decoder, r Row, s *Slot) []*structpb.Struct {
 	return xs
 }
 
-var gravenTypeValue = Type{Shape: 0x7821145d, Make: Values[structpb.Value]}
+var gravenTypeValue = Type{Shape: 0x7821145d, Make: Values[structpb.Value], Clear: Clear[structpb.Value]}
 var gravenKeyValue_NullValue = Key{Make: Values[structpb.Value_NullValue]}
 var gravenKeyValue_NumberValue = Key{Make: Values[structpb.Value_NumberValue]}
 var gravenKeyValue_StringValue = Key{Make: Values[structpb.Value_StringValue]}
@@ -519,7 +519,7 @@ func gravenListValue(d *Decoder, r Row, s *Slot) []*structpb.Value {
 	return xs
 }
 
-var gravenTypeListValue = Type{Shape: 0x98ae26e0, Make: Values[structpb.ListValue]}
+var gravenTypeListValue = Type{Shape: 0x98ae26e0, Make: Values[structpb.ListValue], Clear: Clear[structpb.ListValue]}
 
 func gravenKnownListValue() *Type {
 	return Bind(&gravenTypeListValue, gravenPutListValue, gravenPut1ListValue, gravenGet1ListValue)
@@ -588,7 +588,7 @@ func gravenListListValue(d *Decoder, r Row, s *Slot) []*structpb.ListValue {
 	return xs
 }
 
-var gravenTypeTimestamp = Type{Shape: 0x1d3a2437, Make: Values[timestamppb.Timestamp]}
+var gravenTypeTimestamp = Type{Shape: 0x1d3a2437, Make: Values[timestamppb.Timestamp], Clear: Clear[timestamppb.Timestamp]}
 
 func gravenKnownTimestamp() *Type {
 	return Bind(&gravenTypeTimestamp, gravenPutTimestamp, gravenPut1Timestamp, gravenGet1Timestamp)
@@ -655,7 +655,7 @@ func gravenListTimestamp(d *Decoder, r Row, s *Slot) []*timestamppb.Timestamp {
 	return xs
 }
 
-var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.DoubleValue]}
+var gravenTypeDoubleValue = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.DoubleValue], Clear: Clear[wrapperspb.DoubleValue]}
 
 func gravenKnownDoubleValue() *Type {
 	return Bind(&gravenTypeDoubleValue, gravenPutDoubleValue, gravenPut1DoubleValue, gravenGet1DoubleValue)
@@ -719,7 +719,7 @@ func gravenListDoubleValue(d *Decoder, r Row, s *Slot) []*wrapperspb.DoubleValue
 	return xs
 }
 
-var gravenTypeFloatValue = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.FloatValue]}
+var gravenTypeFloatValue = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.FloatValue], Clear: Clear[wrapperspb.FloatValue]}
 
 func gravenKnownFloatValue() *Type {
 	return Bind(&gravenTypeFloatValue, gravenPutFloatValue, gravenPut1FloatValue, gravenGet1FloatValue)
@@ -783,7 +783,7 @@ func gravenListFloatValue(d *Decoder, r Row, s *Slot) []*wrapperspb.FloatValue {
 	return xs
 }
 
-var gravenTypeInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.Int64Value]}
+var gravenTypeInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.Int64Value], Clear: Clear[wrapperspb.Int64Value]}
 
 func gravenKnownInt64Value() *Type {
 	return Bind(&gravenTypeInt64Value, gravenPutInt64Value, gravenPut1Int64Value, gravenGet1Int64Value)
@@ -847,7 +847,7 @@ func gravenListInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int64Value {
 	return xs
 }
 
-var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.UInt64Value]}
+var gravenTypeUInt64Value = Type{Shape: 0xbfeb160e, Make: Values[wrapperspb.UInt64Value], Clear: Clear[wrapperspb.UInt64Value]}
 
 func gravenKnownUInt64Value() *Type {
 	return Bind(&gravenTypeUInt64Value, gravenPutUInt64Value, gravenPut1UInt64Value, gravenGet1UInt64Value)
@@ -911,7 +911,7 @@ func gravenListUInt64Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt64Value
 	return xs
 }
 
-var gravenTypeInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.Int32Value]}
+var gravenTypeInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.Int32Value], Clear: Clear[wrapperspb.Int32Value]}
 
 func gravenKnownInt32Value() *Type {
 	return Bind(&gravenTypeInt32Value, gravenPutInt32Value, gravenPut1Int32Value, gravenGet1Int32Value)
@@ -975,7 +975,7 @@ func gravenListInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.Int32Value {
 	return xs
 }
 
-var gravenTypeUInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.UInt32Value]}
+var gravenTypeUInt32Value = Type{Shape: 0xc586df4b, Make: Values[wrapperspb.UInt32Value], Clear: Clear[wrapperspb.UInt32Value]}
 
 func gravenKnownUInt32Value() *Type {
 	return Bind(&gravenTypeUInt32Value, gravenPutUInt32Value, gravenPut1UInt32Value, gravenGet1UInt32Value)
@@ -1039,7 +1039,7 @@ func gravenListUInt32Value(d *Decoder, r Row, s *Slot) []*wrapperspb.UInt32Value
 	return xs
 }
 
-var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5, Make: Values[wrapperspb.BoolValue]}
+var gravenTypeBoolValue = Type{Shape: 0xe2c3efa5, Make: Values[wrapperspb.BoolValue], Clear: Clear[wrapperspb.BoolValue]}
 
 func gravenKnownBoolValue() *Type {
 	return Bind(&gravenTypeBoolValue, gravenPutBoolValue, gravenPut1BoolValue, gravenGet1BoolValue)
@@ -1103,7 +1103,7 @@ func gravenListBoolValue(d *Decoder, r Row, s *Slot) []*wrapperspb.BoolValue {
 	return xs
 }
 
-var gravenTypeStringValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.StringValue]}
+var gravenTypeStringValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.StringValue], Clear: Clear[wrapperspb.StringValue]}
 
 func gravenKnownStringValue() *Type {
 	return Bind(&gravenTypeStringValue, gravenPutStringValue, gravenPut1StringValue, gravenGet1StringValue)
@@ -1168,7 +1168,7 @@ func gravenListStringValue(d *Decoder, r Row, s *Slot) []*wrapperspb.StringValue
 	return xs
 }
 
-var gravenTypeBytesValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.BytesValue]}
+var gravenTypeBytesValue = Type{Shape: 0xac498e79, Make: Values[wrapperspb.BytesValue], Clear: Clear[wrapperspb.BytesValue]}
 
 func gravenKnownBytesValue() *Type {
 	return Bind(&gravenTypeBytesValue, gravenPutBytesValue, gravenPut1BytesValue, gravenGet1BytesValue)

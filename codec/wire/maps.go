@@ -199,7 +199,8 @@ type (
 
 // Map decodes a present map.
 func Map[K comparable, V any](d *Decoder, r Row, s *Slot, m *MapInfo, parent *Info, number int32, key GetKey[K], value GetValue[V]) map[K]V {
-	b := d.open(m.of(parent, number), r.Bytes(s))
+	var b Rows
+	d.open(m.of(parent, number), r.Bytes(s), &b)
 	d.take(b.N * (mem.SizeOf[K]() + mem.SizeOf[V]() + 16))
 	xs := make(map[K]V, b.N)
 	d.depth++

@@ -111,19 +111,20 @@ type Rows struct {
 	all  int // rows of the whole block
 }
 
-// openRows reads n rows of a plan at the start of b, which is verified.
-func openRows(p *layout.Plan, n int, b []byte) Rows {
+// open reads n rows of a plan at the start of block, which is verified. It fills in a Rows where
+// that is: one given back as a result would be copied from stack to stack, which cost more
+// than all else here.
+func (b *Rows) open(p *layout.Plan, n int, block []byte) {
 	fixed := uint(p.Rows.Fixed(uint64(n)))
-	m := mem.Of(b)
+	m := mem.Of(block)
 	tail := m // an empty one may be behind the last byte, where no pointer may point
-	if fixed < uint(len(b)) {
+	if fixed < uint(len(block)) {
 		tail = m.Add(fixed)
 	}
-	return Rows{
-		N: n, all: n, Slots: p.Slots, Extra: p.Extra, plan: p,
-		p: m, tail: tail, size: uint32(uint(len(b)) - fixed),
-		step: uint(p.Rows.Stride), ends: p.Rows.Ends > 0,
-	}
+	b.N, b.all, b.base = n, n, 0
+	b.Slots, b.Extra, b.plan = p.Slots, p.Extra, p
+	b.p, b.tail, b.size = m, tail, uint32(uint(len(block))-fixed)
+	b.step, b.ends = uint(p.Rows.Stride), p.Rows.Ends > 0
 }
 
 // Row is row i, which must be below N.

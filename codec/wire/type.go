@@ -51,13 +51,27 @@ type Type struct {
 
 	// Shape is the CRC32C of the full shape that the code was generated for, 0 for any.
 	Shape uint32
-	// Make is Values of the Go type.
-	Make func(n int) mem.Values
+	// Make and Clear are Values and Clear of the Go type.
+	Make  func(n int) mem.Values
+	Clear func(m proto.Message) bool
+}
+
+// Clear empties m, which is a *T, and reports whether it can: false if it is nil. Unlike the
+// Reset of generated messages it does not store the message's type in it, which costs as much as
+// decoding a few fields; ProtoReflect does that when it is needed.
+func Clear[T any](m proto.Message) bool {
+	x := any(m).(*T)
+	if x == nil {
+		return false
+	}
+	*x = *new(T)
+	return true
 }
 
 // methods are a type's generated functions behind proto.Message and any, for callers
 // that do not know the Go type.
 type methods struct {
+	own     func(m proto.Message) bool // m is of the type itself, and not something that embeds it
 	put     Put1
 	putList func(e *Encoder, tail uint, list any) uint // a *[]P
 	get     Get1
@@ -78,15 +92,24 @@ type (
 // Bind ties generated functions to a type, once.
 func Bind[P proto.Message](t *Type, put Put[P], put1 Put1, get1 Get1) *Type {
 	if t.methods.Load() == nil {
-		t.methods.Store(bind(put, put1, get1))
+		t.bound(*new(P), bind(put, put1, get1))
 	}
-	t.Of(*new(P))
 	return t
 }
 
+// bound stores the functions of a type, whose layout is there by then; m is a nil pointer of it.
+func (t *Type) bound(m proto.Message, f *methods) {
+	t.Of(m)
+	t.methods.Store(f)
+}
+
 //go:noinline
-func bind[P any](put Put[P], put1 Put1, get1 Get1) *methods {
+func bind[P proto.Message](put Put[P], put1 Put1, get1 Get1) *methods {
 	return &methods{
+		own: func(m proto.Message) bool {
+			_, ok := m.(P)
+			return ok
+		},
 		put: put1,
 		putList: func(e *Encoder, tail uint, list any) uint {
 			return put(e, tail, *list.(*[]P), false)
@@ -98,12 +121,11 @@ func bind[P any](put Put[P], put1 Put1, get1 Get1) *methods {
 // BindInline is Bind for an inline message, which can also be packed into a row.
 func BindInline[P proto.Message](t *Type, put Put[P], put1 Put1, get1 Get1, pack func(*Encoder, uint, P), unpack func(*Decoder, Packed, P) P) *Type {
 	if t.methods.Load() == nil {
-		m := bind(put, put1, get1)
-		m.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, m.(P)) }
-		m.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, m.(P)) }
-		t.methods.Store(m)
+		f := bind(put, put1, get1)
+		f.pack = func(e *Encoder, at uint, m proto.Message) { pack(e, at, m.(P)) }
+		f.unpack = func(d *Decoder, p Packed, m proto.Message) { unpack(d, p, m.(P)) }
+		t.bound(*new(P), f)
 	}
-	t.Of(*new(P))
 	return t
 }
 

@@ -32,7 +32,7 @@ func (t *ViewType) info() *viewInfo {
 	if i := t.known.Load(); i != nil {
 		return i
 	}
-	typ, m, init, err := Bound(t.New())
+	_, typ, m, init, err := Bound(t.New())
 	if err != nil {
 		panic(err) // the generator refuses such a schema
 	}
@@ -137,7 +137,7 @@ func (v View) As(m proto.Message) (err error) {
 	if v.at == nil {
 		return nil
 	}
-	t, lm, _, err := Bound(m)
+	m, t, lm, _, err := Bound(m)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (v Inline) As(m proto.Message) (err error) {
 	if v.p.Nil() {
 		return nil
 	}
-	_, lm, _, err := Bound(m)
+	m, _, lm, _, err := Bound(m)
 	if err != nil {
 		return err
 	}

@@ -218,7 +218,7 @@ func (r RowWriter) Encode(i uint, m proto.Message) {
 		}
 		return
 	}
-	_, lm, init, err := Bound(m)
+	m, _, lm, init, err := Bound(m)
 	if err == nil && init {
 		err = proto.CheckInitialized(m)
 	}
@@ -263,7 +263,7 @@ func EncodeAll[T any, M interface {
 		r.absent(f)
 		return
 	}
-	_, lm, init, err := Bound(ms[0])
+	_, _, lm, init, err := Bound(ms[0])
 	for j := 0; err == nil && init && j < len(ms); j++ {
 		err = proto.CheckInitialized(ms[j])
 	}

@@ -150,7 +150,7 @@ func (r *runner) encode(m proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, lm, _, err := wire.Bound(m)
+	_, t, lm, _, err := wire.Bound(m)
 	switch {
 	case err != nil:
 		return nil, err

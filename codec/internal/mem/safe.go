@@ -134,6 +134,9 @@ func (v *Values) Len() int {
 
 func (v *Values) Size() int { return int(v.s.Type().Elem().Size()) }
 
+// Drop forgets the values, but not their type.
+func (v *Values) Drop() { v.s = reflect.Zero(v.s.Type()) }
+
 // Item points to value i, which must be there; P has to be the pointer to their type.
 func Item[P any](v *Values, i int) P { return v.s.Index(i).Addr().Interface().(P) }
 

@@ -146,6 +146,9 @@ func Make[T any](n int) Values {
 func (v *Values) Len() int  { return v.n }
 func (v *Values) Size() int { return int(v.size) }
 
+// Drop forgets the values, but not their type.
+func (v *Values) Drop() { v.p, v.n = nil, 0 }
+
 // Item points to value i, which must be there; P has to be the pointer to their type. Pointers
 // share one instance of generic code, so that none is compiled for each message type.
 func Item[P any](v *Values, i int) P {

@@ -116,7 +116,7 @@ func (g *printer) typeOf(m *protogen.Message) string {
 
 func (g *printer) message(m *message) {
 	T := g.goType(m.GoIdent)
-	g.P("var ", name("Type", m.Message), " = ", g.wire("Type"), "{Shape: ", fmt.Sprintf("0x%08x", crc32c.Checksum(m.layout.Full.Shape)), ", Make: ", g.wire("Values"), "[", T, "]}")
+	g.P("var ", name("Type", m.Message), " = ", g.wire("Type"), "{Shape: ", fmt.Sprintf("0x%08x", crc32c.Checksum(m.layout.Full.Shape)), ", Make: ", g.wire("Values"), "[", T, "], Clear: ", g.wire("Clear"), "[", T, "]}")
 	for _, f := range m.fields {
 		if f.Desc.IsMap() {
 			g.P("var ", g.mapName(m, f), " ", g.wire("MapInfo"))

@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1, Make: wire.Values[All2]}
+var gravenTypeAll2 = wire.Type{Shape: 0xf31b69f1, Make: wire.Values[All2], Clear: wire.Clear[All2]}
 var gravenMapAll2_90 wire.MapInfo
 var gravenMapAll2_91 wire.MapInfo
 var gravenMapAll2_92 wire.MapInfo
@@ -564,7 +564,7 @@ func gravenListAll2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2 {
 	return xs
 }
 
-var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500, Make: wire.Values[All2_Solo]}
+var gravenTypeAll2_Solo = wire.Type{Shape: 0xe5afe500, Make: wire.Values[All2_Solo], Clear: wire.Clear[All2_Solo]}
 
 // Γraven is for the runtime.
 func (*All2_Solo) Γraven() *wire.Type {
@@ -648,7 +648,7 @@ func gravenListAll2_Solo(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Solo
 	return xs
 }
 
-var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[All2_Solo_Deep]}
+var gravenTypeAll2_Solo_Deep = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[All2_Solo_Deep], Clear: wire.Clear[All2_Solo_Deep]}
 
 // Γraven is for the runtime.
 func (*All2_Solo_Deep) Γraven() *wire.Type {
@@ -715,7 +715,7 @@ func gravenListAll2_Solo_Deep(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2
 	return xs
 }
 
-var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1, Make: wire.Values[All2_Many]}
+var gravenTypeAll2_Many = wire.Type{Shape: 0x2719fff1, Make: wire.Values[All2_Many], Clear: wire.Clear[All2_Many]}
 
 // Γraven is for the runtime.
 func (*All2_Many) Γraven() *wire.Type {
@@ -788,7 +788,7 @@ func gravenListAll2_Many(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_Many
 	return xs
 }
 
-var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79, Make: wire.Values[All2_One]}
+var gravenTypeAll2_One = wire.Type{Shape: 0xac498e79, Make: wire.Values[All2_One], Clear: wire.Clear[All2_One]}
 
 // Γraven is for the runtime.
 func (*All2_One) Γraven() *wire.Type {
@@ -856,7 +856,7 @@ func gravenListAll2_One(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All2_One {
 	return xs
 }
 
-var gravenTypeNode2 = wire.Type{Shape: 0x58800230, Make: wire.Values[Node2]}
+var gravenTypeNode2 = wire.Type{Shape: 0x58800230, Make: wire.Values[Node2], Clear: wire.Clear[Node2]}
 var gravenMapNode2_4 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -972,7 +972,7 @@ func gravenListNode2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2 {
 	return xs
 }
 
-var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Node2_Bag]}
+var gravenTypeNode2_Bag = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Node2_Bag], Clear: wire.Clear[Node2_Bag]}
 
 // Γraven is for the runtime.
 func (*Node2_Bag) Γraven() *wire.Type {
@@ -1042,7 +1042,7 @@ func gravenListNode2_Bag(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node2_Bag
 	return xs
 }
 
-var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433, Make: wire.Values[Required2]}
+var gravenTypeRequired2 = wire.Type{Shape: 0xe1217433, Make: wire.Values[Required2], Clear: wire.Clear[Required2]}
 var gravenMapRequired2_5 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -1176,7 +1176,7 @@ func gravenListRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Required2
 	return xs
 }
 
-var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a, Make: wire.Values[HoldsRequired2]}
+var gravenTypeHoldsRequired2 = wire.Type{Shape: 0x7a31065a, Make: wire.Values[HoldsRequired2], Clear: wire.Clear[HoldsRequired2]}
 
 // Γraven is for the runtime.
 func (*HoldsRequired2) Γraven() *wire.Type {
@@ -1252,7 +1252,7 @@ func gravenListHoldsRequired2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Hold
 	return xs
 }
 
-var gravenTypeXGroup = wire.Type{Shape: 0xac498e79, Make: wire.Values[XGroup]}
+var gravenTypeXGroup = wire.Type{Shape: 0xac498e79, Make: wire.Values[XGroup], Clear: wire.Clear[XGroup]}
 
 // Γraven is for the runtime.
 func (*XGroup) Γraven() *wire.Type {
@@ -1320,7 +1320,7 @@ func gravenListXGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*XGroup {
 	return xs
 }
 
-var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Scope2]}
+var gravenTypeScope2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Scope2], Clear: wire.Clear[Scope2]}
 
 // Γraven is for the runtime.
 func (*Scope2) Γraven() *wire.Type {

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE23]}
+var gravenTypeAllE23 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE23], Clear: wire.Clear[AllE23]}
 var gravenMapAllE23_90 wire.MapInfo
 var gravenMapAllE23_91 wire.MapInfo
 var gravenMapAllE23_92 wire.MapInfo
@@ -533,7 +533,7 @@ func gravenListAllE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE23 {
 	return xs
 }
 
-var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE23]}
+var gravenTypeNodeE23 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE23], Clear: wire.Clear[NodeE23]}
 var gravenMapNodeE23_4 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -638,7 +638,7 @@ func gravenListNodeE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE23 {
 	return xs
 }
 
-var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE23]}
+var gravenTypeRequiredE23 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE23], Clear: wire.Clear[RequiredE23]}
 
 // Γraven is for the runtime.
 func (*RequiredE23) Γraven() *wire.Type {
@@ -727,7 +727,7 @@ func gravenListRequiredE23(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 	return xs
 }
 
-var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE23]}
+var gravenTypeBoxE23 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE23], Clear: wire.Clear[BoxE23]}
 var gravenZeroBoxE23 BoxE23
 
 // Γraven is for the runtime.
@@ -818,7 +818,7 @@ func gravenUnpackBoxE23(d *wire.Decoder, p wire.Packed, x *BoxE23) *BoxE23 {
 	return x
 }
 
-var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE23]}
+var gravenTypePairE23 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE23], Clear: wire.Clear[PairE23]}
 var gravenZeroPairE23 PairE23
 
 // Γraven is for the runtime.

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8, Make: wire.Values[All3]}
+var gravenTypeAll3 = wire.Type{Shape: 0x00efb8a8, Make: wire.Values[All3], Clear: wire.Clear[All3]}
 var gravenMapAll3_91 wire.MapInfo
 var gravenMapAll3_92 wire.MapInfo
 var gravenMapAll3_93 wire.MapInfo
@@ -908,7 +908,7 @@ func gravenListAll3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*All3 {
 	return xs
 }
 
-var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty3]}
+var gravenTypeEmpty3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty3], Clear: wire.Clear[Empty3]}
 
 // Γraven is for the runtime.
 func (*Empty3) Γraven() *wire.Type {
@@ -968,7 +968,7 @@ func gravenListEmpty3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty3 {
 	return xs
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd, Make: wire.Values[Vec3]}
+var gravenTypeVec3 = wire.Type{Shape: 0xed8eb5bd, Make: wire.Values[Vec3], Clear: wire.Clear[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
@@ -1042,7 +1042,7 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeBox3 = wire.Type{Shape: 0x554f950f, Make: wire.Values[Box3]}
+var gravenTypeBox3 = wire.Type{Shape: 0x554f950f, Make: wire.Values[Box3], Clear: wire.Clear[Box3]}
 var gravenZeroBox3 Box3
 
 // Γraven is for the runtime.
@@ -1145,7 +1145,7 @@ func gravenUnpackBox3(d *wire.Decoder, p wire.Packed, x *Box3) *Box3 {
 	return x
 }
 
-var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2, Make: wire.Values[Tree3]}
+var gravenTypeTree3 = wire.Type{Shape: 0xc0d2aba2, Make: wire.Values[Tree3], Clear: wire.Clear[Tree3]}
 var gravenMapTree3_4 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -1274,7 +1274,7 @@ func gravenListTree3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Tree3 {
 	return xs
 }
 
-var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4, Make: wire.Values[Wide3]}
+var gravenTypeWide3 = wire.Type{Shape: 0x0aee9fb4, Make: wire.Values[Wide3], Clear: wire.Clear[Wide3]}
 var gravenMapWide3_41 wire.MapInfo
 
 // Γraven is for the runtime.

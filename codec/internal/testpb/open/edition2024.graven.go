@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE24]}
+var gravenTypeAllE24 = wire.Type{Shape: 0x7a3bf91e, Make: wire.Values[AllE24], Clear: wire.Clear[AllE24]}
 var gravenMapAllE24_90 wire.MapInfo
 var gravenMapAllE24_91 wire.MapInfo
 var gravenMapAllE24_92 wire.MapInfo
@@ -563,7 +563,7 @@ func gravenListAllE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AllE24 {
 	return xs
 }
 
-var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE24]}
+var gravenTypeNodeE24 = wire.Type{Shape: 0xe0e7c71f, Make: wire.Values[NodeE24], Clear: wire.Clear[NodeE24]}
 var gravenMapNodeE24_4 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -670,7 +670,7 @@ func gravenListNodeE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NodeE24 {
 	return xs
 }
 
-var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE24]}
+var gravenTypeRequiredE24 = wire.Type{Shape: 0x63f249db, Make: wire.Values[RequiredE24], Clear: wire.Clear[RequiredE24]}
 
 // Γraven is for the runtime.
 func (*RequiredE24) Γraven() *wire.Type {
@@ -761,7 +761,7 @@ func gravenListRequiredE24(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Require
 	return xs
 }
 
-var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE24]}
+var gravenTypeBoxE24 = wire.Type{Shape: 0xbbd755d7, Make: wire.Values[BoxE24], Clear: wire.Clear[BoxE24]}
 var gravenZeroBoxE24 BoxE24
 
 // Γraven is for the runtime.
@@ -852,7 +852,7 @@ func gravenUnpackBoxE24(d *wire.Decoder, p wire.Packed, x *BoxE24) *BoxE24 {
 	return x
 }
 
-var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE24]}
+var gravenTypePairE24 = wire.Type{Shape: 0x6757ed72, Make: wire.Values[PairE24], Clear: wire.Clear[PairE24]}
 var gravenZeroPairE24 PairE24
 
 // Γraven is for the runtime.

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeWide = wire.Type{Shape: 0x10b49203, Make: wire.Values[Wide]}
+var gravenTypeWide = wire.Type{Shape: 0x10b49203, Make: wire.Values[Wide], Clear: wire.Clear[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
@@ -303,7 +303,7 @@ func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
 	return xs
 }
 
-var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea, Make: wire.Values[Settling]}
+var gravenTypeSettling = wire.Type{Shape: 0x7007c5ea, Make: wire.Values[Settling], Clear: wire.Clear[Settling]}
 var gravenKeySettling_Early = wire.Key{Make: wire.Values[Settling_Early]}
 var gravenKeySettling_Late = wire.Key{Make: wire.Values[Settling_Late]}
 
@@ -397,7 +397,7 @@ func gravenListSettling(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Settling {
 	return xs
 }
 
-var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Settlings]}
+var gravenTypeSettlings = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Settlings], Clear: wire.Clear[Settlings]}
 
 // Γraven is for the runtime.
 func (*Settlings) Γraven() *wire.Type {

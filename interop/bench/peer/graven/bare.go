@@ -24,7 +24,7 @@ const (
 
 // bareMessages adds the cases of ordinary messages without the envelope.
 func bareMessages(b *peer.Builder, m proto.Message, decode func([]byte) uint64) {
-	t, lm, _, err := wire.Bound(m)
+	_, t, lm, _, err := wire.Bound(m)
 	peer.Check(err)
 	o := wire.EncodeOptions{MaxDepth: maxDepth, MaxSize: envelope.MaxMessage}
 	buf := make([]byte, 4<<10)
@@ -48,7 +48,7 @@ func bareMessages(b *peer.Builder, m proto.Message, decode func([]byte) uint64) 
 
 // decodeBare decodes the message of a frame, which it does not look at otherwise.
 func decodeBare(p []byte, m proto.Message) error {
-	t, lm, _, err := wire.Bound(m)
+	_, t, lm, _, err := wire.Bound(m)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestStatus = wire.Type{Shape: 0x43aaebc4, Make: wire.Values[TestStatus]}
+var gravenTypeTestStatus = wire.Type{Shape: 0x43aaebc4, Make: wire.Values[TestStatus], Clear: wire.Clear[TestStatus]}
 
 // Γraven is for the runtime.
 func (*TestStatus) Γraven() *wire.Type {
@@ -91,7 +91,7 @@ func gravenListTestStatus(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TestStat
 	return xs
 }
 
-var gravenTypeFailureSet = wire.Type{Shape: 0xb12f6551, Make: wire.Values[FailureSet]}
+var gravenTypeFailureSet = wire.Type{Shape: 0xb12f6551, Make: wire.Values[FailureSet], Clear: wire.Clear[FailureSet]}
 
 // Γraven is for the runtime.
 func (*FailureSet) Γraven() *wire.Type {
@@ -161,7 +161,7 @@ func gravenListFailureSet(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FailureS
 	return xs
 }
 
-var gravenTypeConformanceRequest = wire.Type{Shape: 0x3c8fe854, Make: wire.Values[ConformanceRequest]}
+var gravenTypeConformanceRequest = wire.Type{Shape: 0x3c8fe854, Make: wire.Values[ConformanceRequest], Clear: wire.Clear[ConformanceRequest]}
 var gravenKeyConformanceRequest_ProtobufPayload = wire.Key{Make: wire.Values[ConformanceRequest_ProtobufPayload]}
 var gravenKeyConformanceRequest_JsonPayload = wire.Key{Make: wire.Values[ConformanceRequest_JsonPayload]}
 var gravenKeyConformanceRequest_JspbPayload = wire.Key{Make: wire.Values[ConformanceRequest_JspbPayload]}
@@ -294,7 +294,7 @@ func gravenListConformanceRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeConformanceResponse = wire.Type{Shape: 0x5371388e, Make: wire.Values[ConformanceResponse]}
+var gravenTypeConformanceResponse = wire.Type{Shape: 0x5371388e, Make: wire.Values[ConformanceResponse], Clear: wire.Clear[ConformanceResponse]}
 var gravenKeyConformanceResponse_ParseError = wire.Key{Make: wire.Values[ConformanceResponse_ParseError]}
 var gravenKeyConformanceResponse_RuntimeError = wire.Key{Make: wire.Values[ConformanceResponse_RuntimeError]}
 var gravenKeyConformanceResponse_ProtobufPayload = wire.Key{Make: wire.Values[ConformanceResponse_ProtobufPayload]}
@@ -466,7 +466,7 @@ func gravenListConformanceResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []
 	return xs
 }
 
-var gravenTypeJspbEncodingConfig = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[JspbEncodingConfig]}
+var gravenTypeJspbEncodingConfig = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[JspbEncodingConfig], Clear: wire.Clear[JspbEncodingConfig]}
 
 // Γraven is for the runtime.
 func (*JspbEncodingConfig) Γraven() *wire.Type {

@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ComplexMessage]}
+var gravenTypeComplexMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ComplexMessage], Clear: wire.Clear[ComplexMessage]}
 
 // Γraven is for the runtime.
 func (*ComplexMessage) Γraven() *wire.Type {
@@ -84,7 +84,7 @@ func gravenListComplexMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Comp
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6, Make: wire.Values[TestAllTypesEdition2023]}
+var gravenTypeTestAllTypesEdition2023 = wire.Type{Shape: 0xff6c84b6, Make: wire.Values[TestAllTypesEdition2023], Clear: wire.Clear[TestAllTypesEdition2023]}
 var gravenMapTestAllTypesEdition2023_56 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_57 wire.MapInfo
 var gravenMapTestAllTypesEdition2023_58 wire.MapInfo
@@ -834,7 +834,7 @@ func gravenListTestAllTypesEdition2023(d *wire.Decoder, r wire.Row, s *wire.Slot
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesEdition2023_NestedMessage]}
+var gravenTypeTestAllTypesEdition2023_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesEdition2023_NestedMessage], Clear: wire.Clear[TestAllTypesEdition2023_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_NestedMessage) Γraven() *wire.Type {
@@ -909,7 +909,7 @@ func gravenListTestAllTypesEdition2023_NestedMessage(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesEdition2023_GroupLikeType]}
+var gravenTypeTestAllTypesEdition2023_GroupLikeType = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesEdition2023_GroupLikeType], Clear: wire.Clear[TestAllTypesEdition2023_GroupLikeType]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesEdition2023_GroupLikeType) Γraven() *wire.Type {
@@ -981,7 +981,7 @@ func gravenListTestAllTypesEdition2023_GroupLikeType(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageEdition2023]}
+var gravenTypeForeignMessageEdition2023 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageEdition2023], Clear: wire.Clear[ForeignMessageEdition2023]}
 
 // Γraven is for the runtime.
 func (*ForeignMessageEdition2023) Γraven() *wire.Type {
@@ -1048,7 +1048,7 @@ func gravenListForeignMessageEdition2023(d *wire.Decoder, r wire.Row, s *wire.Sl
 	return xs
 }
 
-var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b, Make: wire.Values[GroupLikeType]}
+var gravenTypeGroupLikeType = wire.Type{Shape: 0xc586df4b, Make: wire.Values[GroupLikeType], Clear: wire.Clear[GroupLikeType]}
 
 // Γraven is for the runtime.
 func (*GroupLikeType) Γraven() *wire.Type {

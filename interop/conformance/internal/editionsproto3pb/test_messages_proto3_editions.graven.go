@@ -24,7 +24,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265, Make: wire.Values[TestAllTypesProto3]}
+var gravenTypeTestAllTypesProto3 = wire.Type{Shape: 0x9a0cb265, Make: wire.Values[TestAllTypesProto3], Clear: wire.Clear[TestAllTypesProto3]}
 var gravenMapTestAllTypesProto3_56 wire.MapInfo
 var gravenMapTestAllTypesProto3_57 wire.MapInfo
 var gravenMapTestAllTypesProto3_58 wire.MapInfo
@@ -973,7 +973,7 @@ func gravenListTestAllTypesProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto3_NestedMessage]}
+var gravenTypeTestAllTypesProto3_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto3_NestedMessage], Clear: wire.Clear[TestAllTypesProto3_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto3_NestedMessage) Γraven() *wire.Type {
@@ -1046,7 +1046,7 @@ func gravenListTestAllTypesProto3_NestedMessage(d *wire.Decoder, r wire.Row, s *
 	return xs
 }
 
-var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessage]}
+var gravenTypeForeignMessage = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessage], Clear: wire.Clear[ForeignMessage]}
 
 // Γraven is for the runtime.
 func (*ForeignMessage) Γraven() *wire.Type {
@@ -1111,7 +1111,7 @@ func gravenListForeignMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Fore
 	return xs
 }
 
-var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto3]}
+var gravenTypeNullHypothesisProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto3], Clear: wire.Clear[NullHypothesisProto3]}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto3) Γraven() *wire.Type {
@@ -1171,7 +1171,7 @@ func gravenListNullHypothesisProto3(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto3]}
+var gravenTypeEnumOnlyProto3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto3], Clear: wire.Clear[EnumOnlyProto3]}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto3) Γraven() *wire.Type {

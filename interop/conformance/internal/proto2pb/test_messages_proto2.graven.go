@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540, Make: wire.Values[TestAllTypesProto2]}
+var gravenTypeTestAllTypesProto2 = wire.Type{Shape: 0xdce3e540, Make: wire.Values[TestAllTypesProto2], Clear: wire.Clear[TestAllTypesProto2]}
 var gravenMapTestAllTypesProto2_56 wire.MapInfo
 var gravenMapTestAllTypesProto2_57 wire.MapInfo
 var gravenMapTestAllTypesProto2_58 wire.MapInfo
@@ -958,7 +958,7 @@ func gravenListTestAllTypesProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto2_NestedMessage]}
+var gravenTypeTestAllTypesProto2_NestedMessage = wire.Type{Shape: 0x85c8cdc8, Make: wire.Values[TestAllTypesProto2_NestedMessage], Clear: wire.Clear[TestAllTypesProto2_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_NestedMessage) Γraven() *wire.Type {
@@ -1033,7 +1033,7 @@ func gravenListTestAllTypesProto2_NestedMessage(d *wire.Decoder, r wire.Row, s *
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesProto2_Data]}
+var gravenTypeTestAllTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllTypesProto2_Data], Clear: wire.Clear[TestAllTypesProto2_Data]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_Data) Γraven() *wire.Type {
@@ -1105,7 +1105,7 @@ func gravenListTestAllTypesProto2_Data(d *wire.Decoder, r wire.Row, s *wire.Slot
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a39, Make: wire.Values[TestAllTypesProto2_MultiWordGroupField]}
+var gravenTypeTestAllTypesProto2_MultiWordGroupField = wire.Type{Shape: 0x57df3a39, Make: wire.Values[TestAllTypesProto2_MultiWordGroupField], Clear: wire.Clear[TestAllTypesProto2_MultiWordGroupField]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MultiWordGroupField) Γraven() *wire.Type {
@@ -1177,7 +1177,7 @@ func gravenListTestAllTypesProto2_MultiWordGroupField(d *wire.Decoder, r wire.Ro
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllTypesProto2_MessageSetCorrect]}
+var gravenTypeTestAllTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllTypesProto2_MessageSetCorrect], Clear: wire.Clear[TestAllTypesProto2_MessageSetCorrect]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
@@ -1237,7 +1237,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrect(d *wire.Decoder, r wire.Row,
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension1]}
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension1], Clear: wire.Clear[TestAllTypesProto2_MessageSetCorrectExtension1]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
@@ -1307,7 +1307,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrectExtension1(d *wire.Decoder, r
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension2]}
+var gravenTypeTestAllTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllTypesProto2_MessageSetCorrectExtension2], Clear: wire.Clear[TestAllTypesProto2_MessageSetCorrectExtension2]}
 
 // Γraven is for the runtime.
 func (*TestAllTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
@@ -1374,7 +1374,7 @@ func gravenListTestAllTypesProto2_MessageSetCorrectExtension2(d *wire.Decoder, r
 	return xs
 }
 
-var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72, Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof]}
+var gravenTypeTestAllTypesProto2_ExtensionWithOneof = wire.Type{Shape: 0x6757ed72, Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof], Clear: wire.Clear[TestAllTypesProto2_ExtensionWithOneof]}
 var gravenKeyTestAllTypesProto2_ExtensionWithOneof_A = wire.Key{Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof_A]}
 var gravenKeyTestAllTypesProto2_ExtensionWithOneof_B = wire.Key{Make: wire.Values[TestAllTypesProto2_ExtensionWithOneof_B]}
 
@@ -1460,7 +1460,7 @@ func gravenListTestAllTypesProto2_ExtensionWithOneof(d *wire.Decoder, r wire.Row
 	return xs
 }
 
-var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageProto2]}
+var gravenTypeForeignMessageProto2 = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ForeignMessageProto2], Clear: wire.Clear[ForeignMessageProto2]}
 
 // Γraven is for the runtime.
 func (*ForeignMessageProto2) Γraven() *wire.Type {
@@ -1527,7 +1527,7 @@ func gravenListForeignMessageProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeGroupField = wire.Type{Shape: 0xf924f281, Make: wire.Values[GroupField]}
+var gravenTypeGroupField = wire.Type{Shape: 0xf924f281, Make: wire.Values[GroupField], Clear: wire.Clear[GroupField]}
 
 // Γraven is for the runtime.
 func (*GroupField) Γraven() *wire.Type {
@@ -1599,7 +1599,7 @@ func gravenListGroupField(d *wire.Decoder, r wire.Row, s *wire.Slot) []*GroupFie
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67, Make: wire.Values[UnknownToTestAllTypes]}
+var gravenTypeUnknownToTestAllTypes = wire.Type{Shape: 0xb01fab67, Make: wire.Values[UnknownToTestAllTypes], Clear: wire.Clear[UnknownToTestAllTypes]}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes) Γraven() *wire.Type {
@@ -1701,7 +1701,7 @@ func gravenListUnknownToTestAllTypes(d *wire.Decoder, r wire.Row, s *wire.Slot) 
 	return xs
 }
 
-var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b, Make: wire.Values[UnknownToTestAllTypes_OptionalGroup]}
+var gravenTypeUnknownToTestAllTypes_OptionalGroup = wire.Type{Shape: 0xc586df4b, Make: wire.Values[UnknownToTestAllTypes_OptionalGroup], Clear: wire.Clear[UnknownToTestAllTypes_OptionalGroup]}
 
 // Γraven is for the runtime.
 func (*UnknownToTestAllTypes_OptionalGroup) Γraven() *wire.Type {
@@ -1768,7 +1768,7 @@ func gravenListUnknownToTestAllTypes_OptionalGroup(d *wire.Decoder, r wire.Row, 
 	return xs
 }
 
-var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto2]}
+var gravenTypeNullHypothesisProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[NullHypothesisProto2], Clear: wire.Clear[NullHypothesisProto2]}
 
 // Γraven is for the runtime.
 func (*NullHypothesisProto2) Γraven() *wire.Type {
@@ -1828,7 +1828,7 @@ func gravenListNullHypothesisProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto2]}
+var gravenTypeEnumOnlyProto2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[EnumOnlyProto2], Clear: wire.Clear[EnumOnlyProto2]}
 
 // Γraven is for the runtime.
 func (*EnumOnlyProto2) Γraven() *wire.Type {
@@ -1888,7 +1888,7 @@ func gravenListEnumOnlyProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Enum
 	return xs
 }
 
-var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79, Make: wire.Values[OneStringProto2]}
+var gravenTypeOneStringProto2 = wire.Type{Shape: 0xac498e79, Make: wire.Values[OneStringProto2], Clear: wire.Clear[OneStringProto2]}
 
 // Γraven is for the runtime.
 func (*OneStringProto2) Γraven() *wire.Type {
@@ -1958,7 +1958,7 @@ func gravenListOneStringProto2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*One
 	return xs
 }
 
-var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135, Make: wire.Values[ProtoWithKeywords]}
+var gravenTypeProtoWithKeywords = wire.Type{Shape: 0x5763b135, Make: wire.Values[ProtoWithKeywords], Clear: wire.Clear[ProtoWithKeywords]}
 
 // Γraven is for the runtime.
 func (*ProtoWithKeywords) Γraven() *wire.Type {
@@ -2039,7 +2039,7 @@ func gravenListProtoWithKeywords(d *wire.Decoder, r wire.Row, s *wire.Slot) []*P
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870, Make: wire.Values[TestAllRequiredTypesProto2]}
+var gravenTypeTestAllRequiredTypesProto2 = wire.Type{Shape: 0xaf2c7870, Make: wire.Values[TestAllRequiredTypesProto2], Clear: wire.Clear[TestAllRequiredTypesProto2]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2) Γraven() *wire.Type {
@@ -2325,7 +2325,7 @@ func gravenListTestAllRequiredTypesProto2(d *wire.Decoder, r wire.Row, s *wire.S
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60b432, Make: wire.Values[TestAllRequiredTypesProto2_NestedMessage]}
+var gravenTypeTestAllRequiredTypesProto2_NestedMessage = wire.Type{Shape: 0x8c60b432, Make: wire.Values[TestAllRequiredTypesProto2_NestedMessage], Clear: wire.Clear[TestAllRequiredTypesProto2_NestedMessage]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_NestedMessage) Γraven() *wire.Type {
@@ -2408,7 +2408,7 @@ func gravenListTestAllRequiredTypesProto2_NestedMessage(d *wire.Decoder, r wire.
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllRequiredTypesProto2_Data]}
+var gravenTypeTestAllRequiredTypesProto2_Data = wire.Type{Shape: 0x68c2741f, Make: wire.Values[TestAllRequiredTypesProto2_Data], Clear: wire.Clear[TestAllRequiredTypesProto2_Data]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_Data) Γraven() *wire.Type {
@@ -2480,7 +2480,7 @@ func gravenListTestAllRequiredTypesProto2_Data(d *wire.Decoder, r wire.Row, s *w
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrect]}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrect = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrect], Clear: wire.Clear[TestAllRequiredTypesProto2_MessageSetCorrect]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrect) Γraven() *wire.Type {
@@ -2540,7 +2540,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrect(d *wire.Decoder, r w
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension1]}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension1 = wire.Type{Shape: 0xd829c1c3, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension1], Clear: wire.Clear[TestAllRequiredTypesProto2_MessageSetCorrectExtension1]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension1) Γraven() *wire.Type {
@@ -2610,7 +2610,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension1(d *wire.De
 	return xs
 }
 
-var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension2]}
+var gravenTypeTestAllRequiredTypesProto2_MessageSetCorrectExtension2 = wire.Type{Shape: 0x9432ca9c, Make: wire.Values[TestAllRequiredTypesProto2_MessageSetCorrectExtension2], Clear: wire.Clear[TestAllRequiredTypesProto2_MessageSetCorrectExtension2]}
 
 // Γraven is for the runtime.
 func (*TestAllRequiredTypesProto2_MessageSetCorrectExtension2) Γraven() *wire.Type {
@@ -2677,7 +2677,7 @@ func gravenListTestAllRequiredTypesProto2_MessageSetCorrectExtension2(d *wire.De
 	return xs
 }
 
-var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b, Make: wire.Values[TestLargeOneof]}
+var gravenTypeTestLargeOneof = wire.Type{Shape: 0xfdcd112b, Make: wire.Values[TestLargeOneof], Clear: wire.Clear[TestLargeOneof]}
 var gravenKeyTestLargeOneof_A1_ = wire.Key{Make: wire.Values[TestLargeOneof_A1_]}
 var gravenKeyTestLargeOneof_A2_ = wire.Key{Make: wire.Values[TestLargeOneof_A2_]}
 var gravenKeyTestLargeOneof_A3_ = wire.Key{Make: wire.Values[TestLargeOneof_A3_]}
@@ -2801,7 +2801,7 @@ func gravenListTestLargeOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Test
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A1]}
+var gravenTypeTestLargeOneof_A1 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A1], Clear: wire.Clear[TestLargeOneof_A1]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A1) Γraven() *wire.Type {
@@ -2861,7 +2861,7 @@ func gravenListTestLargeOneof_A1(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A2]}
+var gravenTypeTestLargeOneof_A2 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A2], Clear: wire.Clear[TestLargeOneof_A2]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A2) Γraven() *wire.Type {
@@ -2921,7 +2921,7 @@ func gravenListTestLargeOneof_A2(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A3]}
+var gravenTypeTestLargeOneof_A3 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A3], Clear: wire.Clear[TestLargeOneof_A3]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A3) Γraven() *wire.Type {
@@ -2981,7 +2981,7 @@ func gravenListTestLargeOneof_A3(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A4]}
+var gravenTypeTestLargeOneof_A4 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A4], Clear: wire.Clear[TestLargeOneof_A4]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A4) Γraven() *wire.Type {
@@ -3041,7 +3041,7 @@ func gravenListTestLargeOneof_A4(d *wire.Decoder, r wire.Row, s *wire.Slot) []*T
 	return xs
 }
 
-var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A5]}
+var gravenTypeTestLargeOneof_A5 = wire.Type{Shape: 0xf16177d2, Make: wire.Values[TestLargeOneof_A5], Clear: wire.Clear[TestLargeOneof_A5]}
 
 // Γraven is for the runtime.
 func (*TestLargeOneof_A5) Γraven() *wire.Type {

@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeWhole = wire.Type{Shape: 0xe22efd12, Make: wire.Values[Whole]}
+var gravenTypeWhole = wire.Type{Shape: 0xe22efd12, Make: wire.Values[Whole], Clear: wire.Clear[Whole]}
 var gravenMapWhole_3 wire.MapInfo
 
 // Γraven is for the runtime.

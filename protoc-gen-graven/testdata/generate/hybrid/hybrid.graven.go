@@ -17,7 +17,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypePair = wire.Type{Shape: 0x21a9ee78, Make: wire.Values[Pair]}
+var gravenTypePair = wire.Type{Shape: 0x21a9ee78, Make: wire.Values[Pair], Clear: wire.Clear[Pair]}
 
 // Γraven is for the runtime.
 func (*Pair) Γraven() *wire.Type {

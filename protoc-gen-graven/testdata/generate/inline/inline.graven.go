@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeBox = wire.Type{Shape: 0x7daadc60, Make: wire.Values[Box]}
+var gravenTypeBox = wire.Type{Shape: 0x7daadc60, Make: wire.Values[Box], Clear: wire.Clear[Box]}
 var gravenZeroBox Box
 
 // Γraven is for the runtime.
@@ -100,7 +100,7 @@ func gravenUnpackBox(d *wire.Decoder, p wire.Packed, x *Box) *Box {
 	return x
 }
 
-var gravenTypePoint = wire.Type{Shape: 0xc2c6aba5, Make: wire.Values[Point]}
+var gravenTypePoint = wire.Type{Shape: 0xc2c6aba5, Make: wire.Values[Point], Clear: wire.Clear[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
@@ -171,7 +171,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeDrawing = wire.Type{Shape: 0xa1b9caeb, Make: wire.Values[Drawing]}
+var gravenTypeDrawing = wire.Type{Shape: 0xa1b9caeb, Make: wire.Values[Drawing], Clear: wire.Clear[Drawing]}
 var gravenMapDrawing_3 wire.MapInfo
 
 // Γraven is for the runtime.

@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeItem = wire.Type{Shape: 0x3ce355ab, Make: wire.Values[Item]}
+var gravenTypeItem = wire.Type{Shape: 0x3ce355ab, Make: wire.Values[Item], Clear: wire.Clear[Item]}
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {

@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeOrder = wire.Type{Shape: 0xef203f60, Make: wire.Values[Order]}
+var gravenTypeOrder = wire.Type{Shape: 0xef203f60, Make: wire.Values[Order], Clear: wire.Clear[Order]}
 
 // Γraven is for the runtime.
 func (*Order) Γraven() *wire.Type {
@@ -103,7 +103,7 @@ func gravenListOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Order {
 	return xs
 }
 
-var gravenTypeOrder_Line = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Order_Line]}
+var gravenTypeOrder_Line = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Order_Line], Clear: wire.Clear[Order_Line]}
 
 // Γraven is for the runtime.
 func (*Order_Line) Γraven() *wire.Type {

@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeReading = wire.Type{Shape: 0xaf7a05a9, Make: wire.Values[Reading]}
+var gravenTypeReading = wire.Type{Shape: 0xaf7a05a9, Make: wire.Values[Reading], Clear: wire.Clear[Reading]}
 var gravenMapReading_8 wire.MapInfo
 var gravenKeyReading_Host = wire.Key{Make: wire.Values[Reading_Host]}
 var gravenKeyReading_Parent = wire.Key{Make: wire.Values[Reading_Parent]}
@@ -150,7 +150,7 @@ func gravenListReading(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reading {
 	return xs
 }
 
-var gravenTypeNothing = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Nothing]}
+var gravenTypeNothing = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Nothing], Clear: wire.Clear[Nothing]}
 
 // Γraven is for the runtime.
 func (*Nothing) Γraven() *wire.Type {

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeScalars = wire.Type{Shape: 0xddd8c897, Make: wire.Values[Scalars]}
+var gravenTypeScalars = wire.Type{Shape: 0xddd8c897, Make: wire.Values[Scalars], Clear: wire.Clear[Scalars]}
 
 // Γraven is for the runtime.
 func (*Scalars) Γraven() *wire.Type {
@@ -130,7 +130,7 @@ func gravenListScalars(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Scalars {
 	return xs
 }
 
-var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee, Make: wire.Values[Optionals]}
+var gravenTypeOptionals = wire.Type{Shape: 0x57f219ee, Make: wire.Values[Optionals], Clear: wire.Clear[Optionals]}
 
 // Γraven is for the runtime.
 func (*Optionals) Γraven() *wire.Type {
@@ -244,7 +244,7 @@ func gravenListOptionals(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Optionals
 	return xs
 }
 
-var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb, Make: wire.Values[Repeateds]}
+var gravenTypeRepeateds = wire.Type{Shape: 0x8ec42ddb, Make: wire.Values[Repeateds], Clear: wire.Clear[Repeateds]}
 
 // Γraven is for the runtime.
 func (*Repeateds) Γraven() *wire.Type {
@@ -382,7 +382,7 @@ func gravenListRepeateds(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Repeateds
 	return xs
 }
 
-var gravenTypeMaps = wire.Type{Shape: 0x27c46021, Make: wire.Values[Maps]}
+var gravenTypeMaps = wire.Type{Shape: 0x27c46021, Make: wire.Values[Maps], Clear: wire.Clear[Maps]}
 var gravenMapMaps_1 wire.MapInfo
 var gravenMapMaps_2 wire.MapInfo
 var gravenMapMaps_3 wire.MapInfo
@@ -488,7 +488,7 @@ func gravenListMaps(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Maps {
 	return xs
 }
 
-var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty]}
+var gravenTypeEmpty = wire.Type{Shape: 0xf16177d2, Make: wire.Values[Empty], Clear: wire.Clear[Empty]}
 
 // Γraven is for the runtime.
 func (*Empty) Γraven() *wire.Type {
@@ -548,7 +548,7 @@ func gravenListEmpty(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Empty {
 	return xs
 }
 
-var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0, Make: wire.Values[Node]}
+var gravenTypeNode = wire.Type{Shape: 0xa8ec2ad0, Make: wire.Values[Node], Clear: wire.Clear[Node]}
 
 // Γraven is for the runtime.
 func (*Node) Γraven() *wire.Type {
@@ -638,7 +638,7 @@ func gravenListNode(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Node {
 	return xs
 }
 
-var gravenTypeChoice = wire.Type{Shape: 0xec2b941e, Make: wire.Values[Choice]}
+var gravenTypeChoice = wire.Type{Shape: 0xec2b941e, Make: wire.Values[Choice], Clear: wire.Clear[Choice]}
 
 // Γraven is for the runtime.
 func (*Choice) Γraven() *wire.Type {
@@ -759,7 +759,7 @@ func gravenListChoice(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Choice {
 	return xs
 }
 
-var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1, Make: wire.Values[Narrow]}
+var gravenTypeNarrow = wire.Type{Shape: 0x40c80ed1, Make: wire.Values[Narrow], Clear: wire.Clear[Narrow]}
 
 // Γraven is for the runtime.
 func (*Narrow) Γraven() *wire.Type {
@@ -857,7 +857,7 @@ func gravenListNarrow(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrow {
 	return xs
 }
 
-var gravenTypePoint = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Point]}
+var gravenTypePoint = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Point], Clear: wire.Clear[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
@@ -926,7 +926,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeTriangle = wire.Type{Shape: 0xf5207984, Make: wire.Values[Triangle]}
+var gravenTypeTriangle = wire.Type{Shape: 0xf5207984, Make: wire.Values[Triangle], Clear: wire.Clear[Triangle]}
 var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
@@ -1027,7 +1027,7 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 	return x
 }
 
-var gravenTypeMesh = wire.Type{Shape: 0xae749c4c, Make: wire.Values[Mesh]}
+var gravenTypeMesh = wire.Type{Shape: 0xae749c4c, Make: wire.Values[Mesh], Clear: wire.Clear[Mesh]}
 var gravenMapMesh_3 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -1112,7 +1112,7 @@ func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
 	return xs
 }
 
-var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac, Make: wire.Values[Sparse]}
+var gravenTypeSparse = wire.Type{Shape: 0xdd10bdac, Make: wire.Values[Sparse], Clear: wire.Clear[Sparse]}
 
 // Γraven is for the runtime.
 func (*Sparse) Γraven() *wire.Type {
@@ -1199,7 +1199,7 @@ func gravenListSparse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Sparse {
 	return xs
 }
 
-var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa, Make: wire.Values[Wide]}
+var gravenTypeWide = wire.Type{Shape: 0x9ed7c0fa, Make: wire.Values[Wide], Clear: wire.Clear[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {

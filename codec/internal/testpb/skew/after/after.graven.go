@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Nothing]}
+var gravenTypeNothing = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Nothing], Clear: wire.Clear[Nothing]}
 
 // Γraven is for the runtime.
 func (*Nothing) Γraven() *wire.Type {
@@ -85,7 +85,7 @@ func gravenListNothing(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Nothing {
 	return xs
 }
 
-var gravenTypeAdded = wire.Type{Shape: 0x21e730c4, Make: wire.Values[Added]}
+var gravenTypeAdded = wire.Type{Shape: 0x21e730c4, Make: wire.Values[Added], Clear: wire.Clear[Added]}
 
 // Γraven is for the runtime.
 func (*Added) Γraven() *wire.Type {
@@ -164,7 +164,7 @@ func gravenListAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Added {
 	return xs
 }
 
-var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da, Make: wire.Values[AddedLarge]}
+var gravenTypeAddedLarge = wire.Type{Shape: 0x1a0142da, Make: wire.Values[AddedLarge], Clear: wire.Clear[AddedLarge]}
 var gravenMapAddedLarge_2 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -287,7 +287,7 @@ func gravenListAddedLarge(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AddedLar
 	return xs
 }
 
-var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0, Make: wire.Values[Deleted]}
+var gravenTypeDeleted = wire.Type{Shape: 0x8eea94d0, Make: wire.Values[Deleted], Clear: wire.Clear[Deleted]}
 
 // Γraven is for the runtime.
 func (*Deleted) Γraven() *wire.Type {
@@ -352,7 +352,7 @@ func gravenListDeleted(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Deleted {
 	return xs
 }
 
-var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b, Make: wire.Values[Renamed]}
+var gravenTypeRenamed = wire.Type{Shape: 0xd3c26d7b, Make: wire.Values[Renamed], Clear: wire.Clear[Renamed]}
 
 // Γraven is for the runtime.
 func (*Renamed) Γraven() *wire.Type {
@@ -421,7 +421,7 @@ func gravenListRenamed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Renamed {
 	return xs
 }
 
-var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c, Make: wire.Values[DeepAdded]}
+var gravenTypeDeepAdded = wire.Type{Shape: 0x8ddebc8c, Make: wire.Values[DeepAdded], Clear: wire.Clear[DeepAdded]}
 
 // Γraven is for the runtime.
 func (*DeepAdded) Γraven() *wire.Type {
@@ -505,7 +505,7 @@ func gravenListDeepAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*DeepAdded
 	return xs
 }
 
-var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba, Make: wire.Values[MemberAdded]}
+var gravenTypeMemberAdded = wire.Type{Shape: 0x0730c5ba, Make: wire.Values[MemberAdded], Clear: wire.Clear[MemberAdded]}
 var gravenKeyMemberAdded_A = wire.Key{Make: wire.Values[MemberAdded_A]}
 var gravenKeyMemberAdded_B = wire.Key{Make: wire.Values[MemberAdded_B]}
 var gravenKeyMemberAdded_C = wire.Key{Make: wire.Values[MemberAdded_C]}
@@ -604,7 +604,7 @@ func gravenListMemberAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MemberA
 	return xs
 }
 
-var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Widened]}
+var gravenTypeWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Widened], Clear: wire.Clear[Widened]}
 
 // Γraven is for the runtime.
 func (*Widened) Γraven() *wire.Type {
@@ -669,7 +669,7 @@ func gravenListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Widened {
 	return xs
 }
 
-var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[WidenedUnsigned]}
+var gravenTypeWidenedUnsigned = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[WidenedUnsigned], Clear: wire.Clear[WidenedUnsigned]}
 
 // Γraven is for the runtime.
 func (*WidenedUnsigned) Γraven() *wire.Type {
@@ -734,7 +734,7 @@ func gravenListWidenedUnsigned(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wid
 	return xs
 }
 
-var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Narrowed]}
+var gravenTypeNarrowed = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Narrowed], Clear: wire.Clear[Narrowed]}
 
 // Γraven is for the runtime.
 func (*Narrowed) Γraven() *wire.Type {
@@ -799,7 +799,7 @@ func gravenListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narrowed {
 	return xs
 }
 
-var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ZigzagToPlain]}
+var gravenTypeZigzagToPlain = wire.Type{Shape: 0xc586df4b, Make: wire.Values[ZigzagToPlain], Clear: wire.Clear[ZigzagToPlain]}
 
 // Γraven is for the runtime.
 func (*ZigzagToPlain) Γraven() *wire.Type {
@@ -864,7 +864,7 @@ func gravenListZigzagToPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Zigza
 	return xs
 }
 
-var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[VarintToFixed]}
+var gravenTypeVarintToFixed = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[VarintToFixed], Clear: wire.Clear[VarintToFixed]}
 
 // Γraven is for the runtime.
 func (*VarintToFixed) Γraven() *wire.Type {
@@ -929,7 +929,7 @@ func gravenListVarintToFixed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Varin
 	return xs
 }
 
-var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b, Make: wire.Values[SignFlipped]}
+var gravenTypeSignFlipped = wire.Type{Shape: 0xc586df4b, Make: wire.Values[SignFlipped], Clear: wire.Clear[SignFlipped]}
 
 // Γraven is for the runtime.
 func (*SignFlipped) Γraven() *wire.Type {
@@ -994,7 +994,7 @@ func gravenListSignFlipped(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignFli
 	return xs
 }
 
-var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[SignWidened]}
+var gravenTypeSignWidened = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[SignWidened], Clear: wire.Clear[SignWidened]}
 
 // Γraven is for the runtime.
 func (*SignWidened) Γraven() *wire.Type {
@@ -1059,7 +1059,7 @@ func gravenListSignWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*SignWid
 	return xs
 }
 
-var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[BoolToNumber]}
+var gravenTypeBoolToNumber = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[BoolToNumber], Clear: wire.Clear[BoolToNumber]}
 
 // Γraven is for the runtime.
 func (*BoolToNumber) Γraven() *wire.Type {
@@ -1124,7 +1124,7 @@ func gravenListBoolToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*BoolTo
 	return xs
 }
 
-var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[NumberToBool]}
+var gravenTypeNumberToBool = wire.Type{Shape: 0xe2c3efa5, Make: wire.Values[NumberToBool], Clear: wire.Clear[NumberToBool]}
 
 // Γraven is for the runtime.
 func (*NumberToBool) Γraven() *wire.Type {
@@ -1189,7 +1189,7 @@ func gravenListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Number
 	return xs
 }
 
-var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumToNumber]}
+var gravenTypeEnumToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumToNumber], Clear: wire.Clear[EnumToNumber]}
 
 // Γraven is for the runtime.
 func (*EnumToNumber) Γraven() *wire.Type {
@@ -1254,7 +1254,7 @@ func gravenListEnumToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumTo
 	return xs
 }
 
-var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[EnumToWide]}
+var gravenTypeEnumToWide = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[EnumToWide], Clear: wire.Clear[EnumToWide]}
 
 // Γraven is for the runtime.
 func (*EnumToWide) Γraven() *wire.Type {
@@ -1319,7 +1319,7 @@ func gravenListEnumToWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumToWi
 	return xs
 }
 
-var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumChanged]}
+var gravenTypeEnumChanged = wire.Type{Shape: 0xc586df4b, Make: wire.Values[EnumChanged], Clear: wire.Clear[EnumChanged]}
 
 // Γraven is for the runtime.
 func (*EnumChanged) Γraven() *wire.Type {
@@ -1384,7 +1384,7 @@ func gravenListEnumChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*EnumCha
 	return xs
 }
 
-var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NarrowAdded]}
+var gravenTypeNarrowAdded = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NarrowAdded], Clear: wire.Clear[NarrowAdded]}
 
 // Γraven is for the runtime.
 func (*NarrowAdded) Γraven() *wire.Type {
@@ -1450,7 +1450,7 @@ func gravenListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowA
 	return xs
 }
 
-var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowRemoved]}
+var gravenTypeNarrowRemoved = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowRemoved], Clear: wire.Clear[NarrowRemoved]}
 
 // Γraven is for the runtime.
 func (*NarrowRemoved) Γraven() *wire.Type {
@@ -1515,7 +1515,7 @@ func gravenListNarrowRemoved(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narro
 	return xs
 }
 
-var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowWidened]}
+var gravenTypeNarrowWidened = wire.Type{Shape: 0xc586df4b, Make: wire.Values[NarrowWidened], Clear: wire.Clear[NarrowWidened]}
 
 // Γraven is for the runtime.
 func (*NarrowWidened) Γraven() *wire.Type {
@@ -1581,7 +1581,7 @@ func gravenListNarrowWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Narro
 	return xs
 }
 
-var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c, Make: wire.Values[NarrowSign]}
+var gravenTypeNarrowSign = wire.Type{Shape: 0xd624473c, Make: wire.Values[NarrowSign], Clear: wire.Clear[NarrowSign]}
 
 // Γraven is for the runtime.
 func (*NarrowSign) Γraven() *wire.Type {
@@ -1647,7 +1647,7 @@ func gravenListNarrowSign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*NarrowSi
 	return xs
 }
 
-var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[ListWidened]}
+var gravenTypeListWidened = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[ListWidened], Clear: wire.Clear[ListWidened]}
 
 // Γraven is for the runtime.
 func (*ListWidened) Γraven() *wire.Type {
@@ -1715,7 +1715,7 @@ func gravenListListWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListWid
 	return xs
 }
 
-var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNarrowed]}
+var gravenTypeListNarrowed = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNarrowed], Clear: wire.Clear[ListNarrowed]}
 
 // Γraven is for the runtime.
 func (*ListNarrowed) Γraven() *wire.Type {
@@ -1783,7 +1783,7 @@ func gravenListListNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListNa
 	return xs
 }
 
-var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListNumberToBool]}
+var gravenTypeListNumberToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListNumberToBool], Clear: wire.Clear[ListNumberToBool]}
 
 // Γraven is for the runtime.
 func (*ListNumberToBool) Γraven() *wire.Type {
@@ -1851,7 +1851,7 @@ func gravenListListNumberToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Li
 	return xs
 }
 
-var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListByteToBool]}
+var gravenTypeListByteToBool = wire.Type{Shape: 0xa30c700e, Make: wire.Values[ListByteToBool], Clear: wire.Clear[ListByteToBool]}
 
 // Γraven is for the runtime.
 func (*ListByteToBool) Γraven() *wire.Type {
@@ -1919,7 +1919,7 @@ func gravenListListByteToBool(d *wire.Decoder, r wire.Row, s *wire.Slot) []*List
 	return xs
 }
 
-var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa, Make: wire.Values[ListNarrowAdded]}
+var gravenTypeListNarrowAdded = wire.Type{Shape: 0xb05c83fa, Make: wire.Values[ListNarrowAdded], Clear: wire.Clear[ListNarrowAdded]}
 
 // Γraven is for the runtime.
 func (*ListNarrowAdded) Γraven() *wire.Type {
@@ -1987,7 +1987,7 @@ func gravenListListNarrowAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Lis
 	return xs
 }
 
-var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[FloatToNumber]}
+var gravenTypeFloatToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[FloatToNumber], Clear: wire.Clear[FloatToNumber]}
 
 // Γraven is for the runtime.
 func (*FloatToNumber) Γraven() *wire.Type {
@@ -2052,7 +2052,7 @@ func gravenListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Float
 	return xs
 }
 
-var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[FloatToDouble]}
+var gravenTypeFloatToDouble = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[FloatToDouble], Clear: wire.Clear[FloatToDouble]}
 
 // Γraven is for the runtime.
 func (*FloatToDouble) Γraven() *wire.Type {
@@ -2117,7 +2117,7 @@ func gravenListFloatToDouble(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Float
 	return xs
 }
 
-var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[DoubleToNumber]}
+var gravenTypeDoubleToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[DoubleToNumber], Clear: wire.Clear[DoubleToNumber]}
 
 // Γraven is for the runtime.
 func (*DoubleToNumber) Γraven() *wire.Type {
@@ -2182,7 +2182,7 @@ func gravenListDoubleToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Doub
 	return xs
 }
 
-var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListFloatToNumber]}
+var gravenTypeListFloatToNumber = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListFloatToNumber], Clear: wire.Clear[ListFloatToNumber]}
 
 // Γraven is for the runtime.
 func (*ListFloatToNumber) Γraven() *wire.Type {
@@ -2250,7 +2250,7 @@ func gravenListListFloatToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*L
 	return xs
 }
 
-var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79, Make: wire.Values[StringToBytes]}
+var gravenTypeStringToBytes = wire.Type{Shape: 0xac498e79, Make: wire.Values[StringToBytes], Clear: wire.Clear[StringToBytes]}
 
 // Γraven is for the runtime.
 func (*StringToBytes) Γraven() *wire.Type {
@@ -2318,7 +2318,7 @@ func gravenListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Strin
 	return xs
 }
 
-var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d, Make: wire.Values[ListStringToBytes]}
+var gravenTypeListStringToBytes = wire.Type{Shape: 0x5167f30d, Make: wire.Values[ListStringToBytes], Clear: wire.Clear[ListStringToBytes]}
 
 // Γraven is for the runtime.
 func (*ListStringToBytes) Γraven() *wire.Type {
@@ -2386,7 +2386,7 @@ func gravenListListStringToBytes(d *wire.Decoder, r wire.Row, s *wire.Slot) []*L
 	return xs
 }
 
-var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[StringToNumber]}
+var gravenTypeStringToNumber = wire.Type{Shape: 0xc586df4b, Make: wire.Values[StringToNumber], Clear: wire.Clear[StringToNumber]}
 
 // Γraven is for the runtime.
 func (*StringToNumber) Γraven() *wire.Type {
@@ -2451,7 +2451,7 @@ func gravenListStringToNumber(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Stri
 	return xs
 }
 
-var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d, Make: wire.Values[StringToList]}
+var gravenTypeStringToList = wire.Type{Shape: 0x5167f30d, Make: wire.Values[StringToList], Clear: wire.Clear[StringToList]}
 
 // Γraven is for the runtime.
 func (*StringToList) Γraven() *wire.Type {
@@ -2519,7 +2519,7 @@ func gravenListStringToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*String
 	return xs
 }
 
-var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412, Make: wire.Values[NumberToList]}
+var gravenTypeNumberToList = wire.Type{Shape: 0x96fd6412, Make: wire.Values[NumberToList], Clear: wire.Clear[NumberToList]}
 
 // Γraven is for the runtime.
 func (*NumberToList) Γraven() *wire.Type {
@@ -2587,7 +2587,7 @@ func gravenListNumberToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Number
 	return xs
 }
 
-var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[BytesListToNumbers]}
+var gravenTypeBytesListToNumbers = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[BytesListToNumbers], Clear: wire.Clear[BytesListToNumbers]}
 
 // Γraven is for the runtime.
 func (*BytesListToNumbers) Γraven() *wire.Type {
@@ -2655,7 +2655,7 @@ func gravenListBytesListToNumbers(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79, Make: wire.Values[MessageToString]}
+var gravenTypeMessageToString = wire.Type{Shape: 0xac498e79, Make: wire.Values[MessageToString], Clear: wire.Clear[MessageToString]}
 
 // Γraven is for the runtime.
 func (*MessageToString) Γraven() *wire.Type {
@@ -2721,7 +2721,7 @@ func gravenListMessageToString(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mes
 	return xs
 }
 
-var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToGroup]}
+var gravenTypeMessageToGroup = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToGroup], Clear: wire.Clear[MessageToGroup]}
 
 // Γraven is for the runtime.
 func (*MessageToGroup) Γraven() *wire.Type {
@@ -2791,7 +2791,7 @@ func gravenListMessageToGroup(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mess
 	return xs
 }
 
-var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageChanged]}
+var gravenTypeMessageChanged = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageChanged], Clear: wire.Clear[MessageChanged]}
 
 // Γraven is for the runtime.
 func (*MessageChanged) Γraven() *wire.Type {
@@ -2861,7 +2861,7 @@ func gravenListMessageChanged(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mess
 	return xs
 }
 
-var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToList]}
+var gravenTypeMessageToList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MessageToList], Clear: wire.Clear[MessageToList]}
 
 // Γraven is for the runtime.
 func (*MessageToList) Γraven() *wire.Type {
@@ -2931,7 +2931,7 @@ func gravenListMessageToList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Messa
 	return xs
 }
 
-var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[MessageToInline]}
+var gravenTypeMessageToInline = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[MessageToInline], Clear: wire.Clear[MessageToInline]}
 
 // Γraven is for the runtime.
 func (*MessageToInline) Γraven() *wire.Type {
@@ -3001,7 +3001,7 @@ func gravenListMessageToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mes
 	return xs
 }
 
-var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ListToMap]}
+var gravenTypeListToMap = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ListToMap], Clear: wire.Clear[ListToMap]}
 var gravenMapListToMap_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3072,7 +3072,7 @@ func gravenListListToMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ListToMap
 	return xs
 }
 
-var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyWidened]}
+var gravenTypeMapKeyWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyWidened], Clear: wire.Clear[MapKeyWidened]}
 var gravenMapMapKeyWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3143,7 +3143,7 @@ func gravenListMapKeyWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKe
 	return xs
 }
 
-var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeySign]}
+var gravenTypeMapKeySign = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeySign], Clear: wire.Clear[MapKeySign]}
 var gravenMapMapKeySign_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3214,7 +3214,7 @@ func gravenListMapKeySign(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeySi
 	return xs
 }
 
-var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyKind]}
+var gravenTypeMapKeyKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyKind], Clear: wire.Clear[MapKeyKind]}
 var gravenMapMapKeyKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3285,7 +3285,7 @@ func gravenListMapKeyKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapKeyKi
 	return xs
 }
 
-var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyNarrowed]}
+var gravenTypeMapKeyNarrowed = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapKeyNarrowed], Clear: wire.Clear[MapKeyNarrowed]}
 var gravenMapMapKeyNarrowed_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3356,7 +3356,7 @@ func gravenListMapKeyNarrowed(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapK
 	return xs
 }
 
-var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueWidened]}
+var gravenTypeMapValueWidened = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueWidened], Clear: wire.Clear[MapValueWidened]}
 var gravenMapMapValueWidened_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3427,7 +3427,7 @@ func gravenListMapValueWidened(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 	return xs
 }
 
-var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueMessage]}
+var gravenTypeMapValueMessage = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueMessage], Clear: wire.Clear[MapValueMessage]}
 var gravenMapMapValueMessage_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3498,7 +3498,7 @@ func gravenListMapValueMessage(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Map
 	return xs
 }
 
-var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueKind]}
+var gravenTypeMapValueKind = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[MapValueKind], Clear: wire.Clear[MapValueKind]}
 var gravenMapMapValueKind_1 wire.MapInfo
 
 // Γraven is for the runtime.
@@ -3569,7 +3569,7 @@ func gravenListMapValueKind(d *wire.Decoder, r wire.Row, s *wire.Slot) []*MapVal
 	return xs
 }
 
-var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[IntoOneof]}
+var gravenTypeIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[IntoOneof], Clear: wire.Clear[IntoOneof]}
 var gravenKeyIntoOneof_A = wire.Key{Make: wire.Values[IntoOneof_A]}
 var gravenKeyIntoOneof_B = wire.Key{Make: wire.Values[IntoOneof_B]}
 
@@ -3656,7 +3656,7 @@ func gravenListIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*IntoOneof
 	return xs
 }
 
-var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[AloneIntoOneof]}
+var gravenTypeAloneIntoOneof = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[AloneIntoOneof], Clear: wire.Clear[AloneIntoOneof]}
 var gravenKeyAloneIntoOneof_A = wire.Key{Make: wire.Values[AloneIntoOneof_A]}
 var gravenKeyAloneIntoOneof_B = wire.Key{Make: wire.Values[AloneIntoOneof_B]}
 
@@ -3743,7 +3743,7 @@ func gravenListAloneIntoOneof(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Alon
 	return xs
 }
 
-var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1, Make: wire.Values[PresenceAdded]}
+var gravenTypePresenceAdded = wire.Type{Shape: 0x2719fff1, Make: wire.Values[PresenceAdded], Clear: wire.Clear[PresenceAdded]}
 
 // Γraven is for the runtime.
 func (*PresenceAdded) Γraven() *wire.Type {
@@ -3818,7 +3818,7 @@ func gravenListPresenceAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Prese
 	return xs
 }
 
-var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[InlineSameSize]}
+var gravenTypeInlineSameSize = wire.Type{Shape: 0x9e4d9fdc, Make: wire.Values[InlineSameSize], Clear: wire.Clear[InlineSameSize]}
 
 // Γraven is for the runtime.
 func (*InlineSameSize) Γraven() *wire.Type {
@@ -3888,7 +3888,7 @@ func gravenListInlineSameSize(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Inli
 	return xs
 }
 
-var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3, Make: wire.Values[InlineGrown]}
+var gravenTypeInlineGrown = wire.Type{Shape: 0x59d708c3, Make: wire.Values[InlineGrown], Clear: wire.Clear[InlineGrown]}
 
 // Γraven is for the runtime.
 func (*InlineGrown) Γraven() *wire.Type {
@@ -3958,7 +3958,7 @@ func gravenListInlineGrown(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InlineG
 	return xs
 }
 
-var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NumberToInline]}
+var gravenTypeNumberToInline = wire.Type{Shape: 0xf5afb7e4, Make: wire.Values[NumberToInline], Clear: wire.Clear[NumberToInline]}
 
 // Γraven is for the runtime.
 func (*NumberToInline) Γraven() *wire.Type {
@@ -4028,7 +4028,7 @@ func gravenListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Numb
 	return xs
 }
 
-var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNumberToInline]}
+var gravenTypeListNumberToInline = wire.Type{Shape: 0x96fd6412, Make: wire.Values[ListNumberToInline], Clear: wire.Clear[ListNumberToInline]}
 
 // Γraven is for the runtime.
 func (*ListNumberToInline) Γraven() *wire.Type {
@@ -4096,7 +4096,7 @@ func gravenListListNumberToInline(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeToExtension = wire.Type{Shape: 0xac498e79, Make: wire.Values[ToExtension]}
+var gravenTypeToExtension = wire.Type{Shape: 0xac498e79, Make: wire.Values[ToExtension], Clear: wire.Clear[ToExtension]}
 
 // Γraven is for the runtime.
 func (*ToExtension) Γraven() *wire.Type {
@@ -4162,7 +4162,7 @@ func gravenListToExtension(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ToExten
 	return xs
 }
 
-var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[RequiredAdded]}
+var gravenTypeRequiredAdded = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[RequiredAdded], Clear: wire.Clear[RequiredAdded]}
 
 // Γraven is for the runtime.
 func (*RequiredAdded) Γraven() *wire.Type {
@@ -4233,7 +4233,7 @@ func gravenListRequiredAdded(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Requi
 	return xs
 }
 
-var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79, Make: wire.Values[UTF8Added]}
+var gravenTypeUTF8Added = wire.Type{Shape: 0xac498e79, Make: wire.Values[UTF8Added], Clear: wire.Clear[UTF8Added]}
 
 // Γraven is for the runtime.
 func (*UTF8Added) Γraven() *wire.Type {
@@ -4299,7 +4299,7 @@ func gravenListUTF8Added(d *wire.Decoder, r wire.Row, s *wire.Slot) []*UTF8Added
 	return xs
 }
 
-var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[Reused]}
+var gravenTypeReused = wire.Type{Shape: 0xdbbeabc2, Make: wire.Values[Reused], Clear: wire.Clear[Reused]}
 
 // Γraven is for the runtime.
 func (*Reused) Γraven() *wire.Type {
@@ -4367,7 +4367,7 @@ func gravenListReused(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Reused {
 	return xs
 }
 
-var gravenTypeWide = wire.Type{Shape: 0xf65c3fac, Make: wire.Values[Wide]}
+var gravenTypeWide = wire.Type{Shape: 0xf65c3fac, Make: wire.Values[Wide], Clear: wire.Clear[Wide]}
 
 // Γraven is for the runtime.
 func (*Wide) Γraven() *wire.Type {
@@ -4659,7 +4659,7 @@ func gravenListWide(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Wide {
 	return xs
 }
 
-var gravenTypeInList = wire.Type{Shape: 0x47758298, Make: wire.Values[InList]}
+var gravenTypeInList = wire.Type{Shape: 0x47758298, Make: wire.Values[InList], Clear: wire.Clear[InList]}
 
 // Γraven is for the runtime.
 func (*InList) Γraven() *wire.Type {
@@ -5225,7 +5225,7 @@ func gravenListInList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InList {
 	return xs
 }
 
-var gravenTypeInMap = wire.Type{Shape: 0x47758298, Make: wire.Values[InMap]}
+var gravenTypeInMap = wire.Type{Shape: 0x47758298, Make: wire.Values[InMap], Clear: wire.Clear[InMap]}
 var gravenMapInMap_1 wire.MapInfo
 var gravenMapInMap_2 wire.MapInfo
 var gravenMapInMap_3 wire.MapInfo
@@ -5730,7 +5730,7 @@ func gravenListInMap(d *wire.Decoder, r wire.Row, s *wire.Slot) []*InMap {
 	return xs
 }
 
-var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Leaf]}
+var gravenTypeLeaf = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Leaf], Clear: wire.Clear[Leaf]}
 
 // Γraven is for the runtime.
 func (*Leaf) Γraven() *wire.Type {
@@ -5799,7 +5799,7 @@ func gravenListLeaf(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Leaf {
 	return xs
 }
 
-var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f, Make: wire.Values[Bough]}
+var gravenTypeBough = wire.Type{Shape: 0x2cd5ab7f, Make: wire.Values[Bough], Clear: wire.Clear[Bough]}
 
 // Γraven is for the runtime.
 func (*Bough) Γraven() *wire.Type {
@@ -5871,7 +5871,7 @@ func gravenListBough(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Bough {
 	return xs
 }
 
-var gravenTypePair = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Pair]}
+var gravenTypePair = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Pair], Clear: wire.Clear[Pair]}
 
 // Γraven is for the runtime.
 func (*Pair) Γraven() *wire.Type {
@@ -5940,7 +5940,7 @@ func gravenListPair(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Pair {
 	return xs
 }
 
-var gravenTypePlain = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Plain]}
+var gravenTypePlain = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Plain], Clear: wire.Clear[Plain]}
 
 // Γraven is for the runtime.
 func (*Plain) Γraven() *wire.Type {
@@ -6008,7 +6008,7 @@ func gravenListPlain(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Plain {
 	return xs
 }
 
-var gravenTypePoint = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Point]}
+var gravenTypePoint = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Point], Clear: wire.Clear[Point]}
 var gravenZeroPoint Point
 
 // Γraven is for the runtime.
@@ -6077,7 +6077,7 @@ func gravenUnpackPoint(d *wire.Decoder, p wire.Packed, x *Point) *Point {
 	return x
 }
 
-var gravenTypeMixed = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Mixed]}
+var gravenTypeMixed = wire.Type{Shape: 0x6757ed72, Make: wire.Values[Mixed], Clear: wire.Clear[Mixed]}
 var gravenZeroMixed Mixed
 
 // Γraven is for the runtime.
@@ -6146,7 +6146,7 @@ func gravenUnpackMixed(d *wire.Decoder, p wire.Packed, x *Mixed) *Mixed {
 	return x
 }
 
-var gravenTypeSpace = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Space]}
+var gravenTypeSpace = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Space], Clear: wire.Clear[Space]}
 var gravenZeroSpace Space
 
 // Γraven is for the runtime.
@@ -6220,7 +6220,7 @@ func gravenUnpackSpace(d *wire.Decoder, p wire.Packed, x *Space) *Space {
 	return x
 }
 
-var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd, Make: wire.Values[Two]}
+var gravenTypeTwo = wire.Type{Shape: 0xe9e1b6bd, Make: wire.Values[Two], Clear: wire.Clear[Two]}
 var gravenZeroTwo Two
 
 // Γraven is for the runtime.
@@ -6293,7 +6293,7 @@ func gravenUnpackTwo(d *wire.Decoder, p wire.Packed, x *Two) *Two {
 	return x
 }
 
-var gravenTypeFour = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Four]}
+var gravenTypeFour = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Four], Clear: wire.Clear[Four]}
 var gravenZeroFour Four
 
 // Γraven is for the runtime.

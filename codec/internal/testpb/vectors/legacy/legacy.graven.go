@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeRecord = wire.Type{Shape: 0x987de6cb, Make: wire.Values[Record]}
+var gravenTypeRecord = wire.Type{Shape: 0x987de6cb, Make: wire.Values[Record], Clear: wire.Clear[Record]}
 
 // Γraven is for the runtime.
 func (*Record) Γraven() *wire.Type {
@@ -131,7 +131,7 @@ func gravenListRecord(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Record {
 	return xs
 }
 
-var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01, Make: wire.Values[Record_Detail]}
+var gravenTypeRecord_Detail = wire.Type{Shape: 0xa044ad01, Make: wire.Values[Record_Detail], Clear: wire.Clear[Record_Detail]}
 
 // Γraven is for the runtime.
 func (*Record_Detail) Γraven() *wire.Type {
@@ -201,7 +201,7 @@ func gravenListRecord_Detail(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Recor
 	return xs
 }
 
-var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Record_Item]}
+var gravenTypeRecord_Item = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Record_Item], Clear: wire.Clear[Record_Item]}
 
 // Γraven is for the runtime.
 func (*Record_Item) Γraven() *wire.Type {

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAccount = wire.Type{Shape: 0x011f58ad, Make: wire.Values[Account]}
+var gravenTypeAccount = wire.Type{Shape: 0x011f58ad, Make: wire.Values[Account], Clear: wire.Clear[Account]}
 
 // Γraven is for the runtime.
 func (*Account) Γraven() *wire.Type {
@@ -101,7 +101,7 @@ func gravenListAccount(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Account {
 	return xs
 }
 
-var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0, Make: wire.Values[Transaction]}
+var gravenTypeTransaction = wire.Type{Shape: 0xf8fdfad0, Make: wire.Values[Transaction], Clear: wire.Clear[Transaction]}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
@@ -188,7 +188,7 @@ func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transac
 	return xs
 }
 
-var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry]}
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry], Clear: wire.Clear[Entry]}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
@@ -264,7 +264,7 @@ func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
 	return xs
 }
 
-var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1, Make: wire.Values[Receipt]}
+var gravenTypeReceipt = wire.Type{Shape: 0x09c147f1, Make: wire.Values[Receipt], Clear: wire.Clear[Receipt]}
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
@@ -350,7 +350,7 @@ func gravenListReceipt(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Receipt {
 	return xs
 }
 
-var gravenTypeBalance = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Balance]}
+var gravenTypeBalance = wire.Type{Shape: 0xc060f50c, Make: wire.Values[Balance], Clear: wire.Clear[Balance]}
 
 // Γraven is for the runtime.
 func (*Balance) Γraven() *wire.Type {
@@ -418,7 +418,7 @@ func gravenListBalance(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Balance {
 	return xs
 }
 
-var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0, Make: wire.Values[Overdraft]}
+var gravenTypeOverdraft = wire.Type{Shape: 0xb8d22ec0, Make: wire.Values[Overdraft], Clear: wire.Clear[Overdraft]}
 
 // Γraven is for the runtime.
 func (*Overdraft) Γraven() *wire.Type {
@@ -492,7 +492,7 @@ func gravenListOverdraft(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Overdraft
 	return xs
 }
 
-var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0, Make: wire.Values[OpenAccountRequest]}
+var gravenTypeOpenAccountRequest = wire.Type{Shape: 0xbcbd2dc0, Make: wire.Values[OpenAccountRequest], Clear: wire.Clear[OpenAccountRequest]}
 
 // Γraven is for the runtime.
 func (*OpenAccountRequest) Γraven() *wire.Type {
@@ -565,7 +565,7 @@ func gravenListOpenAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[OpenAccountResponse]}
+var gravenTypeOpenAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[OpenAccountResponse], Clear: wire.Clear[OpenAccountResponse]}
 
 // Γraven is for the runtime.
 func (*OpenAccountResponse) Γraven() *wire.Type {
@@ -635,7 +635,7 @@ func gravenListOpenAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []
 	return xs
 }
 
-var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[GetAccountRequest]}
+var gravenTypeGetAccountRequest = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[GetAccountRequest], Clear: wire.Clear[GetAccountRequest]}
 
 // Γraven is for the runtime.
 func (*GetAccountRequest) Γraven() *wire.Type {
@@ -700,7 +700,7 @@ func gravenListGetAccountRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*G
 	return xs
 }
 
-var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[GetAccountResponse]}
+var gravenTypeGetAccountResponse = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[GetAccountResponse], Clear: wire.Clear[GetAccountResponse]}
 
 // Γraven is for the runtime.
 func (*GetAccountResponse) Γraven() *wire.Type {
@@ -770,7 +770,7 @@ func gravenListGetAccountResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*
 	return xs
 }
 
-var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1, Make: wire.Values[StatementRequest]}
+var gravenTypeStatementRequest = wire.Type{Shape: 0xc4b4c9f1, Make: wire.Values[StatementRequest], Clear: wire.Clear[StatementRequest]}
 
 // Γraven is for the runtime.
 func (*StatementRequest) Γraven() *wire.Type {
@@ -841,7 +841,7 @@ func gravenListStatementRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*St
 	return xs
 }
 
-var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1, Make: wire.Values[StatementLine]}
+var gravenTypeStatementLine = wire.Type{Shape: 0x154e46e1, Make: wire.Values[StatementLine], Clear: wire.Clear[StatementLine]}
 
 // Γraven is for the runtime.
 func (*StatementLine) Γraven() *wire.Type {
@@ -917,7 +917,7 @@ func gravenListStatementLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*State
 	return xs
 }
 
-var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463, Make: wire.Values[FeedRequest]}
+var gravenTypeFeedRequest = wire.Type{Shape: 0xd8e03463, Make: wire.Values[FeedRequest], Clear: wire.Clear[FeedRequest]}
 var gravenKeyFeedRequest_Settle = wire.Key{Make: wire.Values[FeedRequest_Settle]}
 var gravenKeyFeedRequest_Watch = wire.Key{Make: wire.Values[FeedRequest_Watch]}
 
@@ -1005,7 +1005,7 @@ func gravenListFeedRequest(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedReq
 	return xs
 }
 
-var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Watch]}
+var gravenTypeWatch = wire.Type{Shape: 0xbfeb160e, Make: wire.Values[Watch], Clear: wire.Clear[Watch]}
 
 // Γraven is for the runtime.
 func (*Watch) Γraven() *wire.Type {
@@ -1070,7 +1070,7 @@ func gravenListWatch(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Watch {
 	return xs
 }
 
-var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249, Make: wire.Values[FeedResponse]}
+var gravenTypeFeedResponse = wire.Type{Shape: 0x9c0b8249, Make: wire.Values[FeedResponse], Clear: wire.Clear[FeedResponse]}
 var gravenKeyFeedResponse_Receipt = wire.Key{Make: wire.Values[FeedResponse_Receipt]}
 var gravenKeyFeedResponse_Refusal = wire.Key{Make: wire.Values[FeedResponse_Refusal]}
 var gravenKeyFeedResponse_Watching = wire.Key{Make: wire.Values[FeedResponse_Watching]}
@@ -1182,7 +1182,7 @@ func gravenListFeedResponse(d *wire.Decoder, r wire.Row, s *wire.Slot) []*FeedRe
 	return xs
 }
 
-var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697, Make: wire.Values[Refusal]}
+var gravenTypeRefusal = wire.Type{Shape: 0x4ea73697, Make: wire.Values[Refusal], Clear: wire.Clear[Refusal]}
 
 // Γraven is for the runtime.
 func (*Refusal) Γraven() *wire.Type {

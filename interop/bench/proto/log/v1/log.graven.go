@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Logs]}
+var gravenTypeLogs = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Logs], Clear: wire.Clear[Logs]}
 
 // Γraven is for the runtime.
 func (*Logs) Γraven() *wire.Type {
@@ -85,7 +85,7 @@ func gravenListLogs(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Logs {
 	return xs
 }
 
-var gravenTypeLog = wire.Type{Shape: 0x00840d70, Make: wire.Values[Log]}
+var gravenTypeLog = wire.Type{Shape: 0x00840d70, Make: wire.Values[Log], Clear: wire.Clear[Log]}
 
 // Γraven is for the runtime.
 func (*Log) Γraven() *wire.Type {
@@ -178,7 +178,7 @@ func gravenListLog(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Log {
 	return xs
 }
 
-var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b, Make: wire.Values[Address]}
+var gravenTypeAddress = wire.Type{Shape: 0xd5b8db5b, Make: wire.Values[Address], Clear: wire.Clear[Address]}
 var gravenZeroAddress Address
 
 // Γraven is for the runtime.

@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeMesh = wire.Type{Shape: 0x6184babc, Make: wire.Values[Mesh]}
+var gravenTypeMesh = wire.Type{Shape: 0x6184babc, Make: wire.Values[Mesh], Clear: wire.Clear[Mesh]}
 
 // Γraven is for the runtime.
 func (*Mesh) Γraven() *wire.Type {
@@ -84,7 +84,7 @@ func gravenListMesh(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Mesh {
 	return xs
 }
 
-var gravenTypeTriangle = wire.Type{Shape: 0x3eb4f21d, Make: wire.Values[Triangle]}
+var gravenTypeTriangle = wire.Type{Shape: 0x3eb4f21d, Make: wire.Values[Triangle], Clear: wire.Clear[Triangle]}
 var gravenZeroTriangle Triangle
 
 // Γraven is for the runtime.
@@ -182,7 +182,7 @@ func gravenUnpackTriangle(d *wire.Decoder, p wire.Packed, x *Triangle) *Triangle
 	return x
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3]}
+var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3], Clear: wire.Clear[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.

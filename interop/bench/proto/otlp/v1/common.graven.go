@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a, Make: wire.Values[AnyValue]}
+var gravenTypeAnyValue = wire.Type{Shape: 0xa7d65e2a, Make: wire.Values[AnyValue], Clear: wire.Clear[AnyValue]}
 var gravenKeyAnyValue_StringValue = wire.Key{Make: wire.Values[AnyValue_StringValue]}
 var gravenKeyAnyValue_BoolValue = wire.Key{Make: wire.Values[AnyValue_BoolValue]}
 var gravenKeyAnyValue_IntValue = wire.Key{Make: wire.Values[AnyValue_IntValue]}
@@ -171,7 +171,7 @@ func gravenListAnyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*AnyValue {
 	return xs
 }
 
-var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ArrayValue]}
+var gravenTypeArrayValue = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[ArrayValue], Clear: wire.Clear[ArrayValue]}
 
 // Γraven is for the runtime.
 func (*ArrayValue) Γraven() *wire.Type {
@@ -241,7 +241,7 @@ func gravenListArrayValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ArrayVal
 	return xs
 }
 
-var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[KeyValueList]}
+var gravenTypeKeyValueList = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[KeyValueList], Clear: wire.Clear[KeyValueList]}
 
 // Γraven is for the runtime.
 func (*KeyValueList) Γraven() *wire.Type {
@@ -311,7 +311,7 @@ func gravenListKeyValueList(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyVal
 	return xs
 }
 
-var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007, Make: wire.Values[KeyValue]}
+var gravenTypeKeyValue = wire.Type{Shape: 0xe8d3a007, Make: wire.Values[KeyValue], Clear: wire.Clear[KeyValue]}
 
 // Γraven is for the runtime.
 func (*KeyValue) Γraven() *wire.Type {
@@ -388,7 +388,7 @@ func gravenListKeyValue(d *wire.Decoder, r wire.Row, s *wire.Slot) []*KeyValue {
 	return xs
 }
 
-var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1, Make: wire.Values[InstrumentationScope]}
+var gravenTypeInstrumentationScope = wire.Type{Shape: 0x61df30d1, Make: wire.Values[InstrumentationScope], Clear: wire.Clear[InstrumentationScope]}
 
 // Γraven is for the runtime.
 func (*InstrumentationScope) Γraven() *wire.Type {
@@ -469,7 +469,7 @@ func gravenListInstrumentationScope(d *wire.Decoder, r wire.Row, s *wire.Slot) [
 	return xs
 }
 
-var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e, Make: wire.Values[EntityRef]}
+var gravenTypeEntityRef = wire.Type{Shape: 0x9000c79e, Make: wire.Values[EntityRef], Clear: wire.Clear[EntityRef]}
 
 // Γraven is for the runtime.
 func (*EntityRef) Γraven() *wire.Type {

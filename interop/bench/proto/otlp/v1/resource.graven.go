@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeResource = wire.Type{Shape: 0x33d76d23, Make: wire.Values[Resource]}
+var gravenTypeResource = wire.Type{Shape: 0x33d76d23, Make: wire.Values[Resource], Clear: wire.Clear[Resource]}
 
 // Γraven is for the runtime.
 func (*Resource) Γraven() *wire.Type {

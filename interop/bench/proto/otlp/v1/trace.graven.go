@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[TracesData]}
+var gravenTypeTracesData = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[TracesData], Clear: wire.Clear[TracesData]}
 
 // Γraven is for the runtime.
 func (*TracesData) Γraven() *wire.Type {
@@ -85,7 +85,7 @@ func gravenListTracesData(d *wire.Decoder, r wire.Row, s *wire.Slot) []*TracesDa
 	return xs
 }
 
-var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ResourceSpans]}
+var gravenTypeResourceSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ResourceSpans], Clear: wire.Clear[ResourceSpans]}
 
 // Γraven is for the runtime.
 func (*ResourceSpans) Γraven() *wire.Type {
@@ -167,7 +167,7 @@ func gravenListResourceSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Resou
 	return xs
 }
 
-var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ScopeSpans]}
+var gravenTypeScopeSpans = wire.Type{Shape: 0xd59c7164, Make: wire.Values[ScopeSpans], Clear: wire.Clear[ScopeSpans]}
 
 // Γraven is for the runtime.
 func (*ScopeSpans) Γraven() *wire.Type {
@@ -249,7 +249,7 @@ func gravenListScopeSpans(d *wire.Decoder, r wire.Row, s *wire.Slot) []*ScopeSpa
 	return xs
 }
 
-var gravenTypeSpan = wire.Type{Shape: 0x661f5378, Make: wire.Values[Span]}
+var gravenTypeSpan = wire.Type{Shape: 0x661f5378, Make: wire.Values[Span], Clear: wire.Clear[Span]}
 
 // Γraven is for the runtime.
 func (*Span) Γraven() *wire.Type {
@@ -390,7 +390,7 @@ func gravenListSpan(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span {
 	return xs
 }
 
-var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6, Make: wire.Values[Span_Event]}
+var gravenTypeSpan_Event = wire.Type{Shape: 0x727da8a6, Make: wire.Values[Span_Event], Clear: wire.Clear[Span_Event]}
 
 // Γraven is for the runtime.
 func (*Span_Event) Γraven() *wire.Type {
@@ -470,7 +470,7 @@ func gravenListSpan_Event(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Eve
 	return xs
 }
 
-var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3, Make: wire.Values[Span_Link]}
+var gravenTypeSpan_Link = wire.Type{Shape: 0x492fa9e3, Make: wire.Values[Span_Link], Clear: wire.Clear[Span_Link]}
 
 // Γraven is for the runtime.
 func (*Span_Link) Γraven() *wire.Type {
@@ -562,7 +562,7 @@ func gravenListSpan_Link(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Span_Link
 	return xs
 }
 
-var gravenTypeStatus = wire.Type{Shape: 0x172a6b95, Make: wire.Values[Status]}
+var gravenTypeStatus = wire.Type{Shape: 0x172a6b95, Make: wire.Values[Status], Clear: wire.Clear[Status]}
 
 // Γraven is for the runtime.
 func (*Status) Γraven() *wire.Type {

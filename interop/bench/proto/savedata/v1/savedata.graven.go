@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Savedata]}
+var gravenTypeSavedata = wire.Type{Shape: 0x98ae26e0, Make: wire.Values[Savedata], Clear: wire.Clear[Savedata]}
 
 // Γraven is for the runtime.
 func (*Savedata) Γraven() *wire.Type {
@@ -86,7 +86,7 @@ func gravenListSavedata(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Savedata {
 	return xs
 }
 
-var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17, Make: wire.Values[Player]}
+var gravenTypePlayer = wire.Type{Shape: 0x99d3fe17, Make: wire.Values[Player], Clear: wire.Clear[Player]}
 
 // Γraven is for the runtime.
 func (*Player) Γraven() *wire.Type {
@@ -288,7 +288,7 @@ func gravenListPlayer(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Player {
 	return xs
 }
 
-var gravenTypeItem = wire.Type{Shape: 0xe49df3ba, Make: wire.Values[Item]}
+var gravenTypeItem = wire.Type{Shape: 0xe49df3ba, Make: wire.Values[Item], Clear: wire.Clear[Item]}
 
 // Γraven is for the runtime.
 func (*Item) Γraven() *wire.Type {
@@ -362,7 +362,7 @@ func gravenListItem(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Item {
 	return xs
 }
 
-var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9, Make: wire.Values[Abilities]}
+var gravenTypeAbilities = wire.Type{Shape: 0xa49f4cc9, Make: wire.Values[Abilities], Clear: wire.Clear[Abilities]}
 var gravenZeroAbilities Abilities
 
 // Γraven is for the runtime.
@@ -456,7 +456,7 @@ func gravenUnpackAbilities(d *wire.Decoder, p wire.Packed, x *Abilities) *Abilit
 	return x
 }
 
-var gravenTypeVec3D = wire.Type{Shape: 0x320b760f, Make: wire.Values[Vec3D]}
+var gravenTypeVec3D = wire.Type{Shape: 0x320b760f, Make: wire.Values[Vec3D], Clear: wire.Clear[Vec3D]}
 var gravenZeroVec3D Vec3D
 
 // Γraven is for the runtime.
@@ -530,7 +530,7 @@ func gravenUnpackVec3D(d *wire.Decoder, p wire.Packed, x *Vec3D) *Vec3D {
 	return x
 }
 
-var gravenTypeUUID = wire.Type{Shape: 0x45223667, Make: wire.Values[UUID]}
+var gravenTypeUUID = wire.Type{Shape: 0x45223667, Make: wire.Values[UUID], Clear: wire.Clear[UUID]}
 var gravenZeroUUID UUID
 
 // Γraven is for the runtime.
@@ -609,7 +609,7 @@ func gravenUnpackUUID(d *wire.Decoder, p wire.Packed, x *UUID) *UUID {
 	return x
 }
 
-var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2, Make: wire.Values[Vehicle]}
+var gravenTypeVehicle = wire.Type{Shape: 0x952c86e2, Make: wire.Values[Vehicle], Clear: wire.Clear[Vehicle]}
 
 // Γraven is for the runtime.
 func (*Vehicle) Γraven() *wire.Type {
@@ -687,7 +687,7 @@ func gravenListVehicle(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Vehicle {
 	return xs
 }
 
-var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7, Make: wire.Values[Creature]}
+var gravenTypeCreature = wire.Type{Shape: 0x0865a0b7, Make: wire.Values[Creature], Clear: wire.Clear[Creature]}
 
 // Γraven is for the runtime.
 func (*Creature) Γraven() *wire.Type {
@@ -823,7 +823,7 @@ func gravenListCreature(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Creature {
 	return xs
 }
 
-var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef, Make: wire.Values[RecipeBook]}
+var gravenTypeRecipeBook = wire.Type{Shape: 0x603d2fef, Make: wire.Values[RecipeBook], Clear: wire.Clear[RecipeBook]}
 
 // Γraven is for the runtime.
 func (*RecipeBook) Γraven() *wire.Type {

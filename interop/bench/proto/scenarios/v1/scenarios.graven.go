@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51, Make: wire.Values[Transaction]}
+var gravenTypeTransaction = wire.Type{Shape: 0xc7380b51, Make: wire.Values[Transaction], Clear: wire.Clear[Transaction]}
 
 // Γraven is for the runtime.
 func (*Transaction) Γraven() *wire.Type {
@@ -100,7 +100,7 @@ func gravenListTransaction(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Transac
 	return xs
 }
 
-var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry]}
+var gravenTypeEntry = wire.Type{Shape: 0xcd1cb00b, Make: wire.Values[Entry], Clear: wire.Clear[Entry]}
 
 // Γraven is for the runtime.
 func (*Entry) Γraven() *wire.Type {
@@ -176,7 +176,7 @@ func gravenListEntry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entry {
 	return xs
 }
 
-var gravenTypeFrame = wire.Type{Shape: 0xffa5048d, Make: wire.Values[Frame]}
+var gravenTypeFrame = wire.Type{Shape: 0xffa5048d, Make: wire.Values[Frame], Clear: wire.Clear[Frame]}
 
 // Γraven is for the runtime.
 func (*Frame) Γraven() *wire.Type {
@@ -249,7 +249,7 @@ func gravenListFrame(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Frame {
 	return xs
 }
 
-var gravenTypeEntity = wire.Type{Shape: 0x9755847b, Make: wire.Values[Entity]}
+var gravenTypeEntity = wire.Type{Shape: 0x9755847b, Make: wire.Values[Entity], Clear: wire.Clear[Entity]}
 
 // Γraven is for the runtime.
 func (*Entity) Γraven() *wire.Type {
@@ -337,7 +337,7 @@ func gravenListEntity(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Entity {
 	return xs
 }
 
-var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3]}
+var gravenTypeVec3 = wire.Type{Shape: 0x6383d18f, Make: wire.Values[Vec3], Clear: wire.Clear[Vec3]}
 var gravenZeroVec3 Vec3
 
 // Γraven is for the runtime.
@@ -411,7 +411,7 @@ func gravenUnpackVec3(d *wire.Decoder, p wire.Packed, x *Vec3) *Vec3 {
 	return x
 }
 
-var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982, Make: wire.Values[Telemetry]}
+var gravenTypeTelemetry = wire.Type{Shape: 0xb8c56982, Make: wire.Values[Telemetry], Clear: wire.Clear[Telemetry]}
 
 // Γraven is for the runtime.
 func (*Telemetry) Γraven() *wire.Type {
@@ -491,7 +491,7 @@ func gravenListTelemetry(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Telemetry
 	return xs
 }
 
-var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275, Make: wire.Values[Chunk]}
+var gravenTypeChunk = wire.Type{Shape: 0x2ef8d275, Make: wire.Values[Chunk], Clear: wire.Clear[Chunk]}
 
 // Γraven is for the runtime.
 func (*Chunk) Γraven() *wire.Type {

@@ -15,7 +15,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypePart = wire.Type{Shape: 0xac498e79, Make: wire.Values[Part]}
+var gravenTypePart = wire.Type{Shape: 0xac498e79, Make: wire.Values[Part], Clear: wire.Clear[Part]}
 
 // Γraven is for the runtime.
 func (*Part) Γraven() *wire.Type {
@@ -81,7 +81,7 @@ func gravenListPart(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Part {
 	return xs
 }
 
-var gravenTypeSpot = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Spot]}
+var gravenTypeSpot = wire.Type{Shape: 0xc586df4b, Make: wire.Values[Spot], Clear: wire.Clear[Spot]}
 var gravenZeroSpot Spot
 
 // Γraven is for the runtime.
