@@ -311,6 +311,26 @@ func (r RowWriter) String(i uint, s string) { r.text(i, s, true) }
 func (r RowWriter) ImplicitString(i uint, s string) { r.text(i, s, len(s) > 0) }
 
 func (r RowWriter) text(i uint, s string, present bool) {
+	if b := r.b; b.serial == r.serial && b.next == noRow && b.w.top == b {
+		f, w := &b.info.fields[i], b.w
+		if b.cur == r.index*uint32(b.info.ends)+f.k { // it comes next
+			if end, flags := w.out.PutText(w.pos, w.lim, s); flags == 0 {
+				w.pos = end
+				p := r.at(b.info.stride)
+				putBit(p, uint(f.bit), present)
+				if b.cur++; b.cur != b.total {
+					p.Put32(uint(f.off), uint32(end-b.tail))
+				}
+				return
+			}
+		}
+	}
+	r.textSlowly(i, s, present)
+}
+
+// textSlowly is text for values out of order, without room for them or wrong, and for rows
+// behind which others are open.
+func (r RowWriter) textSlowly(i uint, s string, present bool) {
 	f := r.field(i)
 	if f == nil || !r.begin(f, uint(len(s))) {
 		return
