@@ -10,13 +10,13 @@ import (
 // Writer is the part of a generated writer that has the buffer: it makes frames of the
 // messages that are written. V is the generated view of the message.
 //
-//	w := bankv1graven.NewTransactionWriter()
+//	var w bankv1graven.TransactionWriter
 //	for order := range orders {
 //		w.Reset()
 //		w.SetId(order.ID)
 //		entries := w.NewEntries(len(order.Lines))
 //		for i, l := range order.Lines {
-//			entries.SetRow(i, l.Account, l.Amount, nil)
+//			entries.Set(i, l.Account, l.Amount, nil)
 //		}
 //		frame, err := w.Seal()
 //		...
