@@ -433,6 +433,17 @@ func TestSplice(t *testing.T) {
 	if got := unmarshal(t, codec.Options{}, frame, wide); !proto.Equal(got, new(kitchen.Wide)) {
 		t.Errorf("an absent message makes %v", got)
 	}
+	// Nothing is decoded.
+	if n := testing.AllocsPerRun(100, func() {
+		w.Reset()
+		w.SpliceChild(f.View().GetChild())
+		w.SpliceKids(f.View().GetKids())
+		if _, err := w.Seal(); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 && !writerRace {
+		t.Errorf("splicing makes %v allocations", n)
+	}
 }
 
 func TestWriteWellKnown(t *testing.T) {
