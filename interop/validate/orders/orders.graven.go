@@ -16,7 +16,7 @@ const (
 	_ = wire.EnforceVersion(1 - wire.MinVersion)
 )
 
-var gravenTypeOrder = wire.Type{Shape: 0xd47a44b7, Make: wire.Values[Order]}
+var gravenTypeOrder = wire.Type{Shape: 0xd47a44b7, Make: wire.Values[Order], Clear: wire.Clear[Order]}
 var gravenMapOrder_4 wire.MapInfo
 var gravenKeyOrder_Card = wire.Key{Make: wire.Values[Order_Card]}
 var gravenKeyOrder_Account = wire.Key{Make: wire.Values[Order_Account]}
@@ -151,7 +151,7 @@ func gravenListOrder(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Order {
 	return xs
 }
 
-var gravenTypeLine = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Line]}
+var gravenTypeLine = wire.Type{Shape: 0x0e98bc40, Make: wire.Values[Line], Clear: wire.Clear[Line]}
 
 // Γraven is for the runtime.
 func (*Line) Γraven() *wire.Type {
@@ -220,7 +220,7 @@ func gravenListLine(d *wire.Decoder, r wire.Row, s *wire.Slot) []*Line {
 	return xs
 }
 
-var gravenTypeReceipt = wire.Type{Shape: 0x4ed6aec3, Make: wire.Values[Receipt]}
+var gravenTypeReceipt = wire.Type{Shape: 0x4ed6aec3, Make: wire.Values[Receipt], Clear: wire.Clear[Receipt]}
 
 // Γraven is for the runtime.
 func (*Receipt) Γraven() *wire.Type {
