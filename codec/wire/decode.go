@@ -18,14 +18,16 @@ import (
 // as *fault.Error and caught at the root.
 type Decoder struct {
 	reflectDecoder
-	depth int
-	text  bytesSlab // of strings
-	data  bytesSlab // of bytes fields
-	next  int       // values in the next slab for fields with explicit presence
-	root  Rows
-	stack []Rows  // blocks of other packages' messages
-	slabs []*Slab // by key
-	used  []*Slab // those that are not empty
+	depth    int
+	text     bytesSlab // of strings
+	data     bytesSlab // of bytes fields
+	next     int       // values in the next slab for fields with explicit presence
+	root     Rows
+	stack    []Rows    // blocks of other packages' messages
+	slabs    []*Slab   // by key
+	used     []*Slab   // those that are not empty
+	lists    mem.Lists // of messages
+	nextList int       // pointers in their next slab
 
 	strs  ones[string]
 	u64s  ones[uint64]
@@ -269,9 +271,8 @@ func OpenOne[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) P {
 func OpenList[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) []P {
 	k := t.open(*new(P), d, r, s, b)
 	n := b.N
-	d.take(8 * n)
 	d.next = max(d.next, min(n, maxStrings))
-	xs := make([]P, n)
+	xs := list[P](d, n)
 	sl := SlabOf(d, k)
 	for i := range xs {
 		if sl.at >= sl.all.Len() {
@@ -281,6 +282,27 @@ func OpenList[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) []P
 		sl.at++
 	}
 	return xs
+}
+
+// Short lists of messages come from slabs too.
+const (
+	shortList = 32  // pointers
+	listSlab  = 128 // the most pointers of a slab: 1 KiB
+)
+
+// list gives a list of n nil pointers.
+func list[P any](d *Decoder, n int) []P {
+	if n > shortList || d.nextList == 0 { // many messages have but one list
+		d.nextList = max(d.nextList, min(n, shortList))
+		d.take(8 * n)
+		return make([]P, n)
+	}
+	if n > d.lists.Left() {
+		d.nextList = min(max(n, 2*d.nextList), listSlab)
+		d.take(8 * d.nextList)
+		d.lists.Grow(d.nextList)
+	}
+	return mem.List[P](&d.lists, n)[:n:n]
 }
 
 func (t *Type) open(m proto.Message, d *Decoder, r Row, s *Slot, b *Rows) *Key {

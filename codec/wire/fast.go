@@ -99,7 +99,7 @@ func (d *Decoder) end(err *error) {
 		s.drop()
 	}
 	d.used, d.stack = d.used[:0], d.stack[:0]
-	d.strs, d.Resolver = ones[string]{}, nil
+	d.strs, d.lists, d.nextList, d.Resolver = ones[string]{}, mem.Lists{}, 0, nil
 	d.root.p, d.root.tail = mem.Ptr{}, mem.Ptr{}
 	decoders.Put(d)
 	if thrown != nil {

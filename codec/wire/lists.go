@@ -228,8 +228,7 @@ func GetBytesList(d *Decoder, r Row, s *Slot) [][]byte {
 func UnpackList[P any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, P) P) []P {
 	b := r.Bytes(s)
 	n := elements(b, int(size))
-	d.take(8 * n)
-	xs := make([]P, n)
+	xs := list[P](d, n)
 	sl := SlabOf(d, k)
 	p := mem.Of(b)
 	for i := range xs {

@@ -140,6 +140,21 @@ func (v *Values) Drop() { v.s = reflect.Zero(v.s.Type()) }
 // Item points to value i, which must be there; P has to be the pointer to their type.
 func Item[P any](v *Values, i int) P { return v.s.Index(i).Addr().Interface().(P) }
 
+// Lists are lists of pointers of any types, here one allocation each.
+type Lists struct{ left int }
+
+// Left is how many pointers there is room for.
+func (l *Lists) Left() int { return l.left }
+
+// Grow makes room for n pointers.
+func (l *Lists) Grow(n int) { l.left = n }
+
+// List gives a list of n nil pointers, for which there must be room; P has to be a pointer type.
+func List[P any](l *Lists, n int) []P {
+	l.left -= n
+	return make([]P, n)
+}
+
 // Pointers turns a list of a message's pointer type into one of pointers to it.
 func Pointers[T any, M ~*T](s []M) []*T {
 	out := make([]*T, len(s))

@@ -156,6 +156,27 @@ func Item[P any](v *Values, i int) P {
 	return *(*P)(unsafe.Pointer(&p))
 }
 
+// Lists are lists of pointers of any types in one allocation.
+type Lists struct {
+	p     unsafe.Pointer
+	at, n int
+}
+
+// Left is how many pointers there is room for.
+func (l *Lists) Left() int { return l.n - l.at }
+
+// Grow makes room for n pointers.
+func (l *Lists) Grow(n int) {
+	l.p, l.at, l.n = unsafe.Pointer(unsafe.SliceData(make([]unsafe.Pointer, n))), 0, n
+}
+
+// List gives a list of n nil pointers, for which there must be room; P has to be a pointer type.
+func List[P any](l *Lists, n int) []P {
+	s := unsafe.Slice((*P)(unsafe.Add(l.p, uintptr(l.at)*unsafe.Sizeof(l.p))), n)
+	l.at += n
+	return s
+}
+
 // Pointers turns a list of a message's pointer type into one of pointers to it, no copy.
 func Pointers[T any, M ~*T](s []M) []*T {
 	return unsafe.Slice((**T)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
