@@ -17,6 +17,7 @@ import (
 	"github.com/graven-rpc/graven/codec/internal/testpb/open/opengraven"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/kitchen/kitchengraven"
+	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios"
 	"github.com/graven-rpc/graven/codec/internal/testpb/vectors/scenarios/scenariosgraven"
 	"github.com/graven-rpc/graven/codec/internal/viewtest"
 )
@@ -283,6 +284,33 @@ func TestEditAllocatesNothing(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// Inline messages are packed by generated functions, into memory that is used again.
+func TestEditOfInlineAllocatesNothing(t *testing.T) {
+	f, err := codec.NewFrame[scenariosgraven.Frame](frame(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := &scenarios.Vec3{X: 1, Y: 2, Z: 3}
+	n := allocations(t, func() {
+		v, err := f.Edit()
+		if err == nil {
+			err = v.GetEntities().At(4).SetPosition(to)
+		}
+		if err == nil {
+			err = f.Seal()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if p := f.View().GetEntities().At(4).GetPosition(); p.GetX() != 1 || p.GetY() != 2 || p.GetZ() != 3 {
+		t.Errorf("the position is %v", p)
 	}
 }
 

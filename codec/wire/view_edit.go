@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/graven-rpc/graven/codec/internal/fault"
+	"github.com/graven-rpc/graven/codec/internal/mem"
 	"github.com/graven-rpc/graven/codec/layout"
 )
 
@@ -53,17 +56,37 @@ func (v View) SetInline(i int, m proto.Message) error {
 		return misuse(f, "the frame's shape has no place for the field")
 	}
 	// Packed aside first: a message that can't be packed changes nothing.
-	var b [255]byte
-	r := reflectEncoder{}
-	if err := r.pack(b[:f.K], f.Child, m.ProtoReflect()); err != nil {
+	e := encoders.Get().(*Encoder)
+	defer encoders.Put(e)
+	b, err := e.packed(f, m)
+	if err != nil {
 		return err
 	}
 	if err := v.clearOthers(f); err != nil {
 		return err
 	}
 	v.setBit(s.Byte, uint8(s.Mask), true)
-	copy(v.p.Bytes(uint(s.Off), uint(f.K)), b[:])
+	copy(v.p.Bytes(uint(s.Off), uint(f.K)), b)
 	return nil
+}
+
+// packed packs an inline message into memory of the encoder.
+func (e *Encoder) packed(f *layout.Field, m proto.Message) ([]byte, error) {
+	e.scratch = slices.Grow(e.scratch[:0], int(f.K))
+	b := e.scratch[:f.K]
+	if t := typeOf(m); t != nil {
+		if pack := t.methods.Load().pack; pack != nil {
+			e.out, e.state, e.Unstorable = mem.Of(b), state{}, 0
+			pack(e, 0, m)
+			e.out = mem.Ptr{}
+			if !e.failed && e.Unstorable == 0 {
+				return b, nil
+			}
+		}
+	}
+	clear(b)
+	r := reflectEncoder{} // which also says what is wrong
+	return b, r.pack(b, f.Child, m.ProtoReflect())
 }
 
 // Clear makes field i absent. The error is of kind Misuse if the view is not one of
