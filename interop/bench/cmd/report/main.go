@@ -6,11 +6,11 @@
 //
 // It starts itself several times and measures in these processes, one after
 // another, so that the spread it reports has in it what differs from process to
-// process. With -against it also compares the ratios of two runs.
+// process. With -against it also compares the ratios of two runs. A whole run also writes
+// the figures of the project's README, which -figures does from the results.json that is there.
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +27,7 @@ func main() {
 		out     = flag.String("out", ".", "`folder` to write to")
 		only    = flag.String("only", "", "measure only what matches the `expression`, as in 'codec/bank/100/Graven'")
 		against = flag.String("against", "", "compare with this results.json of an earlier run")
+		figures = flag.String("figures", "", "write the figures of this README from results.json, and measure nothing")
 		child   = flag.String("child", "", "for the command's own use")
 		rates   = flag.String("rates", "{}", "for the command's own use")
 		first   = flag.Int("first", 0, "for the command's own use")
@@ -34,7 +35,9 @@ func main() {
 	flag.Parse()
 	p := plan{quick: *quick, only: *only}
 	var err error
-	if *child != "" {
+	if *figures != "" {
+		err = rewrite(*figures, *out)
+	} else if *child != "" {
 		err = runChild(*child, *first, *rates, p)
 	} else {
 		err = run(p, *out, *against)
@@ -117,18 +120,29 @@ func run(p plan, out, against string) error {
 	if err := doc.write(out); err != nil {
 		return err
 	}
+	if !p.quick && p.only == "" && out == "." {
+		if err := doc.writeFigures(filepath.Join("..", "..", "README.md")); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(os.Stderr, "wrote %s in %v\n", filepath.Join(out, "RESULTS.md"), time.Since(begin).Round(time.Second))
 	if against == "" {
 		return nil
 	}
-	b, err := os.ReadFile(against)
+	earlier, err := load(against)
 	if err != nil {
 		return err
 	}
-	var earlier []row
-	if err := json.Unmarshal(b, &earlier); err != nil {
-		return fmt.Errorf("%s: %w", against, err)
-	}
 	compareRuns(os.Stdout, earlier, res.rows)
 	return nil
+}
+
+// rewrite writes the figures of a README from the results of an earlier run.
+func rewrite(readme, dir string) error {
+	rows, err := load(filepath.Join(dir, "results.json"))
+	if err != nil {
+		return err
+	}
+	d := document{results: indexed(rows)}
+	return d.writeFigures(readme)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +101,22 @@ func TestUnits(t *testing.T) {
 		if got := thousands(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}
+	}
+}
+
+// README's figures are those of results.json.
+func TestReadme(t *testing.T) {
+	rows, err := load("../../results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := document{results: indexed(rows)}
+	want := beginFigures + d.figures() + endFigures
+	readme, err := os.ReadFile("../../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), want) {
+		t.Errorf("README.md does not have these figures; go run ./cmd/report -figures ../../README.md writes them:\n%s", want)
 	}
 }
