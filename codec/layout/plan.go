@@ -260,16 +260,23 @@ func (m *Message) FullPlan() *Plan {
 // are kept by shape in bounded number: a peer that sends ever new shapes costs time,
 // not memory.
 func (m *Message) PlanFor(b []byte) (*Plan, error) {
-	n := ShapeLen(b)
-	if n == 0 {
-		return nil, shapeCut
-	}
-	shape := b[:n]
 	full := m.shapes.full.Load()
 	if full == nil {
 		full = m.FullPlan()
 	}
 	t := m.shapes.table.Load()
+	// No shape is the start of another one, so a long one need not be measured where a plan
+	// for its first eight bytes fits.
+	if t != nil && len(b) >= 8 && binary.LittleEndian.Uint16(b)&more != 0 {
+		if p := t[hashWord(binary.LittleEndian.Uint64(b))].Load(); p != nil && p.size > 8 && len(b) >= p.size && string(b[:p.size]) == string(p.Rows.Shape) {
+			return p, nil
+		}
+	}
+	n := ShapeLen(b)
+	if n == 0 {
+		return nil, shapeCut
+	}
+	shape := b[:n]
 	var at uint64
 	if n <= 8 {
 		word := shapeWord(b, n)
@@ -314,6 +321,9 @@ func (m *Message) PlanFor(b []byte) (*Plan, error) {
 		at ^= 1
 	}
 	t[at].Store(p)
+	if n > 8 && n <= shortShape {
+		t[hashWord(binary.LittleEndian.Uint64(b))].CompareAndSwap(nil, p)
+	}
 	return p, nil
 }
 

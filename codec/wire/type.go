@@ -64,7 +64,9 @@ func Clear[T any](m proto.Message) bool {
 	if x == nil {
 		return false
 	}
-	*x = *new(T)
+	if !mem.Blank(x) {
+		*x = *new(T)
+	}
 	return true
 }
 

@@ -140,6 +140,9 @@ func (v *Values) Drop() { v.s = reflect.Zero(v.s.Type()) }
 // Item points to value i, which must be there; P has to be the pointer to their type.
 func Item[P any](v *Values, i int) P { return v.s.Index(i).Addr().Interface().(P) }
 
+// Blank reports whether it is known that all bytes at x are zero.
+func Blank[T any](x *T) bool { return false }
+
 // Lists are lists of pointers of any types, here one allocation each.
 type Lists struct{ left int }
 

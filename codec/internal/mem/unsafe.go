@@ -156,6 +156,15 @@ func Item[P any](v *Values, i int) P {
 	return *(*P)(unsafe.Pointer(&p))
 }
 
+var blank [1024]byte
+
+// Blank reports whether all bytes at x are zero, if it is so large that looking takes less time
+// than writing zeros: most messages that are decoded into are new.
+func Blank[T any](x *T) bool {
+	size := unsafe.Sizeof(*x)
+	return size >= 256 && size <= uintptr(len(blank)) && string(unsafe.Slice((*byte)(unsafe.Pointer(x)), size)) == string(blank[:size])
+}
+
 // Lists are lists of pointers of any types in one allocation.
 type Lists struct {
 	p     unsafe.Pointer
