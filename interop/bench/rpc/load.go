@@ -97,23 +97,31 @@ func (c *Conn) StreamFor(d time.Duration) (Load, error) {
 	return u.since(n), nil
 }
 
+// maxInFlight is below the 250 streams that an HTTP/2 server of net/http allows on a
+// connection, beyond which its client dials another one for every call that waits.
+const maxInFlight = 128
+
 // Latencies starts calls at a constant rate for a while, whether or not earlier
-// ones have ended, and returns how long each took, in ascending order.
+// ones have ended, and returns how long each took, in ascending order. A call that can't
+// start when it is due, since maxInFlight others have not ended, is counted from then.
 func (c *Conn) Latencies(rate float64, d time.Duration) ([]time.Duration, error) {
 	n := int(rate * d.Seconds())
 	took := make([]time.Duration, n)
 	errs := make([]error, n)
+	inFlight := make(chan struct{}, maxInFlight)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range n {
 		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))
 		if wait := time.Until(due); wait > 0 {
 			time.Sleep(wait)
+			due = time.Now() // the timer's lateness is not the call's
 		}
+		inFlight <- struct{}{}
 		wg.Go(func() {
-			t := time.Now()
 			errs[i] = c.Call(false)
-			took[i] = time.Since(t)
+			took[i] = time.Since(due)
+			<-inFlight
 		})
 	}
 	wg.Wait()

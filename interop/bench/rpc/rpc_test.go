@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -93,5 +94,29 @@ func TestLoads(t *testing.T) {
 	}
 	if p := Percentile(took, 99.9); p != took[49] {
 		t.Errorf("p99.9 is %v, want %v", p, took[49])
+	}
+}
+
+// TestOverload holds that calls that are due faster than they end don't pile up.
+func TestOverload(t *testing.T) {
+	var now, most atomic.Int64
+	conn := &Conn{Call: func(bool) error {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(time.Millisecond)
+		return nil
+	}}
+	took, err := conn.Latencies(1e6, 2*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(took) != 2000 || most.Load() > maxInFlight {
+		t.Errorf("%d calls, at most %d at a time", len(took), most.Load())
+	}
+	// The last ones were due 15 turns of a millisecond before they ended.
+	if took[len(took)-1] < 10*time.Millisecond {
+		t.Errorf("the slowest took %v, as if it had not waited", took[len(took)-1])
 	}
 }

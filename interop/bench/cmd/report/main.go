@@ -110,6 +110,17 @@ func run(p plan, out, against string) error {
 	if _, err := p.match(); err != nil {
 		return err
 	}
+	// What can fail fails before anything is measured.
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	var earlier []row
+	if against != "" {
+		var err error
+		if earlier, err = load(against); err != nil {
+			return err
+		}
+	}
 	begin := time.Now()
 	r, err := collect(p)
 	if err != nil {
@@ -128,10 +139,6 @@ func run(p plan, out, against string) error {
 	fmt.Fprintf(os.Stderr, "wrote %s in %v\n", filepath.Join(out, "RESULTS.md"), time.Since(begin).Round(time.Second))
 	if against == "" {
 		return nil
-	}
-	earlier, err := load(against)
-	if err != nil {
-		return err
 	}
 	compareRuns(os.Stdout, earlier, res.rows)
 	return nil
