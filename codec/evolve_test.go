@@ -52,10 +52,7 @@ func (v version) protobufHop(t testing.TB, m proto.Message) proto.Message {
 // A message passes through peers of older versions, which decode and encode
 // it, and loses nothing.
 func TestForwardingIsTheIdentity(t *testing.T) {
-	seeds := uint64(80)
-	if testing.Short() {
-		seeds = 30
-	}
+	seeds := uint64(tries(80))
 	carried := 0
 	for seed := range seeds {
 		newest := corpus.RandomSchema(seed, "rnd")
@@ -102,7 +99,7 @@ func TestForwardingIsTheIdentity(t *testing.T) {
 			}
 		}
 	}
-	if carried < 50 {
+	if carried < int(seeds) {
 		t.Errorf("only %d messages carried anything", carried)
 	}
 }
@@ -110,10 +107,7 @@ func TestForwardingIsTheIdentity(t *testing.T) {
 // Two versions that differ in any way: what is harmless is read right, what is
 // not gives the right value or an error that names the field.
 func TestChangedSchemas(t *testing.T) {
-	seeds := uint64(200)
-	if testing.Short() {
-		seeds = 60
-	}
+	seeds := uint64(tries(200))
 	read, refusals, compared := 0, 0, 0
 	for seed := range seeds {
 		b, a, changes := corpus.Changed(seed, "rnd", seed%2 == 0)
@@ -161,7 +155,7 @@ func TestChangedSchemas(t *testing.T) {
 			}
 		}
 	}
-	if read < 50 || refusals < 20 || compared < 40 {
+	if n := int(seeds) / 4; read < n || refusals < n || compared < n {
 		t.Errorf("%d read, %d of them compared, %d refused", read, compared, refusals)
 	}
 }

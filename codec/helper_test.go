@@ -139,3 +139,20 @@ func unhex(t testing.TB, s string) []byte {
 	}
 	return b
 }
+
+// tries is how often something random is tried: n times, or a sixth of that in short runs,
+// which are those by the race detector, by emulators and by build tags.
+func tries(n int) int {
+	if testing.Short() {
+		return (n + 5) / 6
+	}
+	return n
+}
+
+// stride is the step of a loop over everything of a kind: one, or n in short runs.
+func stride(n int) int {
+	if testing.Short() {
+		return n
+	}
+	return 1
+}

@@ -25,10 +25,7 @@ func TestWritersAtTheEndOfMemory(t *testing.T) {
 	}}
 	defer func(was *pool.Pool) { pool.Default = was }(pool.Default)
 	pool.Default = guarded
-	seeds := 30
-	if testing.Short() {
-		seeds = 6
-	}
+	seeds := tries(30)
 	for n, typ := range writtenTypes() {
 		md := typ.message.ProtoReflect().Descriptor()
 		for seed := range seeds {

@@ -446,10 +446,7 @@ func quieten(m protoreflect.Message) {
 // Writers and the format's text give the same bytes for the same message, whatever the
 // order in which it is written, and so does Marshal where it leaves nothing out.
 func TestWritersAgreeWithMarshal(t *testing.T) {
-	seeds := 60
-	if testing.Short() {
-		seeds = 15
-	}
+	seeds := tries(60)
 	same := 0
 	for n, typ := range writtenTypes() {
 		name := typ.message.ProtoReflect().Descriptor().FullName()

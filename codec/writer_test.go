@@ -479,10 +479,7 @@ func TestWriteWellKnown(t *testing.T) {
 
 // Calls at random, of all handles that ever were: a frame that is sealed is valid.
 func TestWritersAtRandom(t *testing.T) {
-	rounds := 400
-	if testing.Short() {
-		rounds = 60
-	}
+	rounds := tries(400)
 	sealed := 0
 	for n, typ := range writtenTypes() {
 		md := typ.message.ProtoReflect().Descriptor()

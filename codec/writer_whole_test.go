@@ -31,10 +31,7 @@ func TestWholeRows(t *testing.T) {
 		{new(scenarios.Frame), new(scenariosgraven.FrameWriter), "entities"},            // none; narrow and inline ones
 		{new(kitchen.Repeateds), new(kitchengraven.RepeatedsWriter), "f17"},             // two
 	}
-	seeds := 400
-	if testing.Short() {
-		seeds = 80
-	}
+	seeds := tries(400)
 	for _, l := range lists {
 		for seed := range seeds {
 			r := corpus.Rand(uint64(seed))
