@@ -86,7 +86,7 @@ func TestWritersAllocateNothing(t *testing.T) {
 			run := func() { w.write(); seal() }
 			run()
 			run()
-			if n := testing.AllocsPerRun(100, run); n != 0 && !writerRace {
+			if n := testing.AllocsPerRun(100, run); n != 0 && !poolsAllocate {
 				t.Errorf("%s, %s: %v allocations", w.name, name, n)
 			}
 		}
@@ -115,7 +115,7 @@ func TestOwnedInFlight(t *testing.T) {
 			}
 		}
 		run()
-		if got := testing.AllocsPerRun(10, run) / 100; got >= 0.05 && !writerRace {
+		if got := testing.AllocsPerRun(10, run) / 100; got >= 0.05 && !poolsAllocate {
 			t.Errorf("bank/%d: %v allocations a message", n, got)
 		}
 	}
@@ -441,7 +441,7 @@ func TestSplice(t *testing.T) {
 		if _, err := w.Seal(); err != nil {
 			t.Fatal(err)
 		}
-	}); n != 0 && !writerRace {
+	}); n != 0 && !poolsAllocate {
 		t.Errorf("splicing makes %v allocations", n)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !race && !gravendebug
+
+package codec_test
+
+const poolsAllocate = false
