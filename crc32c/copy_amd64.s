@@ -200,7 +200,7 @@ long:
 // func copyApart(dst, src *byte, n int, crc uint32) uint32
 //
 // n is at least 256. dst and src must not overlap. The steps are those of update; what
-// is loaded is stored too. From copyHybrid to
+// is loaded is stored too. From copyHybridFrom to
 // copyHybridMax bytes there are six chains.
 TEXT ·copyApart(SB), NOSPLIT, $0-36
 	MOVQ dst+0(FP), R14
@@ -210,7 +210,7 @@ TEXT ·copyApart(SB), NOSPLIT, $0-36
 	NOTL AX
 	VBROADCASTI32X4 ·foldZMM+0(SB), Z28
 	VBROADCASTI32X4 ·foldZMM+48(SB), Z31
-	CMPQ CX, $const_copyHybrid
+	CMPQ CX, ·copyHybridFrom(SB)
 	JB   folding
 	CMPQ CX, $const_copyHybridMax
 	JBE  hybrid

@@ -64,6 +64,22 @@ var shortAligned = func() *shortTables {
 // level selects the path. Tests change it.
 var level uint8 = detect()
 
+// hybridFrom and copyHybridFrom are where update and copyApart have chains beside the folding:
+// on AMD's processors, where folding alone takes all that the one carry-less multiplier
+// gives and half of the rest is idle. Intel's fold as fast alone as AMD's do with chains, and
+// with them at half of that. Tests change both.
+var hybridFrom, copyHybridFrom = hybridLengths(isAMD())
+
+func hybridLengths(amd bool) (update, copied int) {
+	if amd {
+		return hybridAVX512, copyHybrid
+	}
+	return pieceMax + 1, pieceMax + 1 // more than one call takes
+}
+
+// isAMD reports whether the processor says that AMD made it.
+func isAMD() bool
+
 // detect returns the best path that the processor and the operating system support.
 func detect() uint8 {
 	x := &cpu.X86

@@ -25,14 +25,61 @@ func archPaths() []path {
 		paths = append(paths, path{"level sse42", 0, at(levelSSE42)}, path{"sse42", 0, atPointer(updateSSE42)})
 	}
 	if best >= levelAVX512 {
-		paths = append(paths, path{"level avx512", 0, at(levelAVX512)})
+		for name, amd := range makers {
+			paths = append(paths, path{"level avx512, " + name, 0, func(crc uint32, p []byte) (got uint32) {
+				withMaker(amd, func() { got = at(levelAVX512)(crc, p) })
+				return got
+			}})
+		}
 	}
 	return paths
+}
+
+// Whose processors there are ways for, and whether that is AMD.
+var makers = map[string]bool{"AMD": true, "Intel": false}
+
+// withMaker runs f as on a processor that AMD, or somebody else, made.
+func withMaker(amd bool, f func()) {
+	was, wasCopy := hybridFrom, copyHybridFrom
+	defer func() { hybridFrom, copyHybridFrom = was, wasCopy }()
+	hybridFrom, copyHybridFrom = hybridLengths(amd)
+	f()
+}
+
+// TestChainsBesideFolding shows that only AMD's processors have chains beside the folding.
+func TestChainsBesideFolding(t *testing.T) {
+	if detect() < levelAVX512 {
+		t.Skip("needs AVX-512")
+	}
+	p := make([]byte, 5000)
+	for i := range p {
+		p[i] = byte(i * 7)
+	}
+	flip := func() {
+		for i := range chainLanes {
+			chainLanes[i] ^= 1
+		}
+	}
+	flip()
+	defer flip()
+	for name, amd := range makers {
+		withMaker(amd, func() {
+			for _, n := range []int{hybridAVX512, 5000} {
+				if read := Checksum(p[:n]) != bitwise(0, p[:n]); read != amd {
+					t.Errorf("%s, %d bytes: chains are taken: %v", name, n, read)
+				}
+			}
+		})
+	}
 }
 
 // TestPathTaken shows which code computes a checksum: with an entry changed in a table
 // that only one path reads, the results of that path, and of no other, are wrong.
 func TestPathTaken(t *testing.T) {
+	withMaker(true, func() { testPathTaken(t) })
+}
+
+func testPathTaken(t *testing.T) {
 	best := detect()
 	p := make([]byte, 1<<16)
 	for i := range p {
@@ -119,10 +166,18 @@ func archCopies() []copyPath {
 			return f(unsafe.SliceData(dst), unsafe.SliceData(src), len(src), crc)
 		}
 	}
+	as := func(amd bool, f func([]byte, []byte, uint32) uint32) func([]byte, []byte, uint32) uint32 {
+		return func(dst, src []byte, crc uint32) (got uint32) {
+			withMaker(amd, func() { got = f(dst, src, crc) })
+			return got
+		}
+	}
 	return []copyPath{
 		{"copySSE42", 0, copySSE42Max, at(copySSE42)},
-		{"copyApart", 256, math.MaxInt, at(copyApart)},
-		{"copyLong", 0, math.MaxInt, at(copyLong)},
+		{"copyApart, AMD", 256, math.MaxInt, as(true, at(copyApart))},
+		{"copyApart, Intel", 256, math.MaxInt, as(false, at(copyApart))},
+		{"copyLong, AMD", 0, math.MaxInt, as(true, at(copyLong))},
+		{"copyLong, Intel", 0, math.MaxInt, as(false, at(copyLong))},
 		{"level sse42", 0, math.MaxInt, func(dst, src []byte, crc uint32) (got uint32) {
 			withLevel(levelSSE42, func() { got = at(copyUpdate)(dst, src, crc) })
 			return got

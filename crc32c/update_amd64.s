@@ -28,7 +28,7 @@
 // them, so that each of their words has one multiplier that takes it to the end of the
 // input. From 256 bytes on, four accumulators fold 256 bytes at a time (Gopal et al.,
 // "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel,
-// 2009), and from hybridAVX512 bytes on they fold the second half of the input while
+// 2009), and from hybridFrom bytes on they fold the second half of the input while
 // eight chains of CRC32Q go through eight parts of the first.
 TEXT ·update(SB), NOSPLIT, $0-28
 	MOVQ n+16(FP), CX
@@ -108,7 +108,7 @@ fold:
 	XORL R12, R12            // bytes after this block
 
 foldBlock:
-	CMPQ CX, $const_hybridAVX512
+	CMPQ CX, ·hybridFrom(SB)
 	JAE  hybrid
 	VMOVD  AX, X20
 	VPXORQ (SI), Z20, Z16
@@ -280,3 +280,11 @@ lessThanAVX512:
 
 generic:
 	JMP ·updateBytes(SB)
+
+// func isAMD() bool
+TEXT ·isAMD(SB), NOSPLIT, $0-1
+	XORL AX, AX
+	CPUID
+	CMPL BX, $0x68747541     // "Auth" of "AuthenticAMD"
+	SETEQ ret+0(FP)
+	RET
