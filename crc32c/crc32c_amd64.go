@@ -65,9 +65,8 @@ var shortAligned = func() *shortTables {
 var level uint8 = detect()
 
 // hybridFrom and copyHybridFrom are where update and copyApart have chains beside the folding:
-// on AMD's processors, where folding alone takes all that the one carry-less multiplier
-// gives and half of the rest is idle. Intel's fold as fast alone as AMD's do with chains, and
-// with them at half of that. Tests change both.
+// on AMD's processors, which run several CRC32Q in the two cycles of a multiplication.
+// Intel's run one of each a cycle, so that chains make folding wait. Tests change both.
 var hybridFrom, copyHybridFrom = hybridLengths(isAMD())
 
 func hybridLengths(amd bool) (update, copied int) {
