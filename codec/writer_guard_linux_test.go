@@ -30,14 +30,7 @@ func TestWritersAtTheEndOfMemory(t *testing.T) {
 		md := typ.message.ProtoReflect().Descriptor()
 		for seed := range seeds {
 			r := corpus.Rand(uint64(n)<<32 + uint64(seed))
-			m := empty(typ.message)
-			v := corpus.Values{R: r, Depth: 4, Size: 150}
-			v.Fill(m.ProtoReflect())
-			quieten(m.ProtoReflect())
-			want, err := corpus.EncodeFull(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, want := toWrite(t, typ.message, r, 150)
 			for _, h := range []*hand{{r: r, order: true}, {r: r}} {
 				typ.writer.Reset()
 				h.row(reflect.ValueOf(typ.writer).Elem().Field(0), m.ProtoReflect(), reflect.Value{})

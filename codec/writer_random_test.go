@@ -443,6 +443,20 @@ func quieten(m protoreflect.Message) {
 	})
 }
 
+// toWrite is a random message like one and its bytes by the format's text, with all fields in all rows.
+func toWrite(t *testing.T, like proto.Message, r *rand.Rand, size int) (proto.Message, []byte) {
+	t.Helper()
+	m := empty(like)
+	v := corpus.Values{R: r, Depth: 4, Size: size}
+	v.Fill(m.ProtoReflect())
+	quieten(m.ProtoReflect())
+	want, err := corpus.EncodeFull(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, want
+}
+
 // Writers and the format's text give the same bytes for the same message, whatever the
 // order in which it is written, and so does Marshal where it leaves nothing out.
 func TestWritersAgreeWithMarshal(t *testing.T) {
@@ -453,14 +467,7 @@ func TestWritersAgreeWithMarshal(t *testing.T) {
 		t.Run(string(name), func(t *testing.T) {
 			for seed := range seeds {
 				r := corpus.Rand(uint64(n)<<32 + uint64(seed))
-				m := empty(typ.message)
-				v := corpus.Values{R: r, Depth: 4, Size: 30}
-				v.Fill(m.ProtoReflect())
-				quieten(m.ProtoReflect())
-				want, err := corpus.EncodeFull(m)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m, want := toWrite(t, typ.message, r, 30)
 				marshalled := marshal(t, codec.Options{}, m)
 				if bytes.Equal(marshalled, want) {
 					same++

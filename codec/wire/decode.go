@@ -270,16 +270,20 @@ func OpenOne[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) P {
 //go:noinline
 func OpenList[P proto.Message](d *Decoder, r Row, s *Slot, t *Type, b *Rows) []P {
 	k := t.open(*new(P), d, r, s, b)
-	n := b.N
-	d.next = max(d.next, min(n, maxStrings))
+	d.next = max(d.next, min(b.N, maxStrings))
+	return valuesOf[P](d, k, b.N)
+}
+
+// valuesOf gives a list of n values from the slab of their type.
+func valuesOf[P any](d *Decoder, k *Key, n int) []P {
 	xs := list[P](d, n)
-	sl := SlabOf(d, k)
+	s := SlabOf(d, k)
 	for i := range xs {
-		if sl.at >= sl.all.Len() {
-			sl.grow(d, n-i)
+		if s.at >= s.all.Len() {
+			s.grow(d, n-i)
 		}
-		xs[i] = mem.Item[P](&sl.all, sl.at)
-		sl.at++
+		xs[i] = mem.Item[P](&s.all, s.at)
+		s.at++
 	}
 	return xs
 }

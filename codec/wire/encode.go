@@ -21,11 +21,10 @@ type Encoder struct {
 	Unstorable int
 	state
 
-	maxDepth int
-	opts     EncodeOptions
-	scratch  []byte
-	strings  []string
-	numbers  []uint64
+	opts    EncodeOptions
+	scratch []byte
+	strings []string
+	numbers []uint64
 }
 
 // state is what changes while a message is encoded.
@@ -37,6 +36,12 @@ type state struct {
 	seen    bool      // a residue was met while not careful
 	want    uint      // the room would not be enough below this
 	depth   int
+}
+
+// begin has the encoder write to out, up to position lim.
+func (e *Encoder) begin(out mem.Ptr, lim uint, o EncodeOptions) {
+	e.out, e.lim, e.opts = out, lim, o
+	e.state, e.Unstorable = state{}, 0
 }
 
 // Union gathers which fields the rows of a block have, to choose its shape.
@@ -117,7 +122,7 @@ func (e *Encoder) Open(u *Union, at uint, n int, root, zero bool) (b Block, row 
 }
 
 func (e *Encoder) open(f *form, at uint, n int, root, zero bool) (b Block, row uint, ok bool) {
-	if e.depth++; e.depth > e.maxDepth {
+	if e.depth++; e.depth > e.opts.MaxDepth {
 		e.failed = true
 		return b, at, false
 	}

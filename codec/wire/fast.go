@@ -44,8 +44,7 @@ var encoders = sync.Pool{New: func() any { return new(Encoder) }}
 // writes past len(buf), but there have to be bytes behind it in its array.
 func Encode(buf []byte, at int, t *Type, m proto.Message, o EncodeOptions) (int, Result) {
 	e := encoders.Get().(*Encoder)
-	e.out, e.lim, e.maxDepth, e.opts = mem.Of(buf), uint(at+min(len(buf)-at, o.MaxSize)), o.MaxDepth, o
-	e.state, e.Unstorable = state{}, 0
+	e.begin(mem.Of(buf), uint(at+min(len(buf)-at, o.MaxSize)), o)
 	put := t.methods.Load().put
 	end := put(e, uint(at), m, true)
 	if e.seen && !e.over && e.flags == 0 && !e.failed {

@@ -227,17 +227,10 @@ func GetBytesList(d *Decoder, r Row, s *Slot) [][]byte {
 // UnpackList decodes a present list of inline messages of the same package.
 func UnpackList[P any](d *Decoder, r Row, s *Slot, k *Key, size uint, unpack func(*Decoder, Packed, P) P) []P {
 	b := r.Bytes(s)
-	n := elements(b, int(size))
-	xs := list[P](d, n)
-	sl := SlabOf(d, k)
+	xs := valuesOf[P](d, k, elements(b, int(size)))
 	p := mem.Of(b)
-	for i := range xs {
-		if sl.at >= sl.all.Len() {
-			sl.grow(d, n-i)
-		}
-		xs[i] = mem.Item[P](&sl.all, sl.at)
-		sl.at++
-		unpack(d, Packed{p.Add(uint(i) * size)}, xs[i])
+	for i, x := range xs {
+		unpack(d, Packed{p.Add(uint(i) * size)}, x)
 	}
 	return xs
 }

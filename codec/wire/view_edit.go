@@ -76,7 +76,7 @@ func (e *Encoder) packed(f *layout.Field, m proto.Message) ([]byte, error) {
 	b := e.scratch[:f.K]
 	if t := typeOf(m); t != nil {
 		if pack := t.methods.Load().pack; pack != nil {
-			e.out, e.state, e.Unstorable = mem.Of(b), state{}, 0
+			e.begin(mem.Of(b), uint(len(b)), EncodeOptions{})
 			pack(e, 0, m)
 			e.out = mem.Ptr{}
 			if !e.failed && e.Unstorable == 0 {

@@ -243,11 +243,9 @@ func (r RowWriter) refuse(f *writeField, err error) {
 
 // encoder is an Encoder that writes to the writer's buffer.
 func (w *Writer) encoder(e *Encoder, careful bool) {
-	scratch, strings, numbers := e.scratch, e.strings[:0], e.numbers[:0]
-	*e = Encoder{
-		out: w.out, lim: w.lim, maxDepth: DefaultDepth, state: state{depth: w.depth, careful: careful},
-		opts: EncodeOptions{MaxDepth: DefaultDepth, MaxSize: MaxMessage}, scratch: scratch, strings: strings, numbers: numbers,
-	}
+	e.begin(w.out, w.lim, EncodeOptions{MaxDepth: DefaultDepth, MaxSize: MaxMessage})
+	e.depth, e.careful = w.depth, careful
+	e.strings, e.numbers = e.strings[:0], e.numbers[:0]
 }
 
 // EncodeAll sets field i to a list of ordinary messages.

@@ -46,41 +46,29 @@ func through(encoding, name string) (c cost, in, on int, err error) {
 	var sent []byte
 	buffer := make([]byte, 0, 2*len(received))
 	f := new(gateway.Transaction)
+	receive := func() error { return f.GravenUnmarshal(received, nil, codec.Options{}) }
+	if encoding == "proto" {
+		receive = func() error { return proto.Unmarshal(received, f) }
+	}
 	pass := func(int) error {
-		tx := new(bankv1.Transaction)
-		if err := unmarshal(received, tx); err != nil {
-			return err
+		defer f.Release()
+		err := receive()
+		if err == nil {
+			err = branch.ToBank(f)
 		}
-		for _, e := range tx.Entries {
-			e.Account += uint64(branch)
+		if err == nil {
+			sent, err = f.GravenAppend(buffer, codec.Options{})
 		}
-		var err error
-		sent, err = marshal(tx)
 		return err
 	}
-	switch {
-	case name == "frames" && encoding == "graven":
+	if name == "messages" {
 		pass = func(int) error {
-			err := f.GravenUnmarshal(received, nil, codec.Options{})
+			tx := new(bankv1.Transaction)
+			err := unmarshal(received, tx)
 			if err == nil {
-				err = branch.ToBank(f)
+				branch.MessageToBank(tx)
+				sent, err = marshal(tx)
 			}
-			if err == nil {
-				sent, err = f.GravenAppend(buffer, codec.Options{})
-			}
-			f.Release()
-			return err
-		}
-	case name == "frames":
-		pass = func(int) error {
-			err := proto.Unmarshal(received, f)
-			if err == nil {
-				err = branch.ToBank(f)
-			}
-			if err == nil {
-				sent, err = f.GravenAppend(buffer, codec.Options{})
-			}
-			f.Release()
 			return err
 		}
 	}

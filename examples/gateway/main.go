@@ -101,19 +101,20 @@ func run(ctx context.Context, w io.Writer) (err error) {
 
 	// The gateways, and clients that know nothing of frames.
 	frames := &gateway.Frames{Bank: bankv1gravengrpc.NewBankServiceClient(inGraven), Branch: branch}
+	onFrames := func(s *grpc.Server) { bankv1gravengrpc.RegisterBankServiceServer(s, frames) }
+	onMessages := func(bank *grpc.ClientConn) func(*grpc.Server) {
+		g := &gateway.Messages{Bank: bankv1.NewBankServiceClient(bank), Branch: branch}
+		return func(s *grpc.Server) { bankv1.RegisterBankServiceServer(s, g) }
+	}
 	gateways := []struct {
 		name, encoding string
 		register       func(*grpc.Server)
 		options        []grpc.DialOption
 	}{
-		{"frames", "graven", func(s *grpc.Server) { bankv1gravengrpc.RegisterBankServiceServer(s, frames) }, gravengrpc.DialOptions()},
-		{"messages", "graven", func(s *grpc.Server) {
-			bankv1.RegisterBankServiceServer(s, &gateway.Messages{Bank: bankv1.NewBankServiceClient(inGraven), Branch: branch})
-		}, gravengrpc.DialOptions()},
-		{"frames", "proto", func(s *grpc.Server) { bankv1gravengrpc.RegisterBankServiceServer(s, frames) }, nil},
-		{"messages", "proto", func(s *grpc.Server) {
-			bankv1.RegisterBankServiceServer(s, &gateway.Messages{Bank: bankv1.NewBankServiceClient(inProtobuf), Branch: branch})
-		}, nil},
+		{"frames", "graven", onFrames, gravengrpc.DialOptions()},
+		{"messages", "graven", onMessages(inGraven), gravengrpc.DialOptions()},
+		{"frames", "proto", onFrames, nil},
+		{"messages", "proto", onMessages(inProtobuf), nil},
 	}
 	fmt.Fprintf(w, "Transactions of %d entries. Bytes are those of one message. Allocations of an RPC are those\n"+
 		"of the whole program, client and bank included; those of the way through are what the gateway\nadds to the transport's: receive, change, seal, send.\n\n", entries)

@@ -48,6 +48,13 @@ func (b Branch) ToBank(f *Transaction) error {
 	return nil
 }
 
+// MessageToBank is ToBank for an ordinary message.
+func (b Branch) MessageToBank(tx *bankv1.Transaction) {
+	for _, e := range tx.Entries {
+		e.Account += uint64(b)
+	}
+}
+
 // FromBank puts the branch's account numbers into a receipt.
 func (b Branch) FromBank(f *Receipt) error {
 	receipt, err := f.Edit()
@@ -79,7 +86,11 @@ func (g *Frames) Settle(ctx context.Context, req *Transaction) (*Receipt, error)
 	if err != nil {
 		return nil, err
 	}
-	return receipt, g.Branch.FromBank(receipt)
+	if err := g.Branch.FromBank(receipt); err != nil {
+		receipt.Release()
+		return nil, err
+	}
+	return receipt, nil
 }
 
 // Handler is Frames for connect-go, whose unary methods are the same.
@@ -102,9 +113,7 @@ type Messages struct {
 
 // Settle has the bank settle a transaction.
 func (g *Messages) Settle(ctx context.Context, req *bankv1.Transaction) (*bankv1.Receipt, error) {
-	for _, e := range req.Entries {
-		e.Account += uint64(g.Branch)
-	}
+	g.Branch.MessageToBank(req)
 	receipt, err := g.Bank.Settle(ctx, req)
 	for _, b := range receipt.GetBalances() {
 		b.Account -= uint64(g.Branch)

@@ -116,10 +116,11 @@ func run(p plan, out, against string) error {
 	}
 	var earlier []row
 	if against != "" {
-		var err error
-		if earlier, err = load(against); err != nil {
+		rows, err := load(against)
+		if err != nil {
 			return err
 		}
+		earlier = rows
 	}
 	begin := time.Now()
 	r, err := collect(p)
@@ -137,10 +138,9 @@ func run(p plan, out, against string) error {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "wrote %s in %v\n", filepath.Join(out, "RESULTS.md"), time.Since(begin).Round(time.Second))
-	if against == "" {
-		return nil
+	if against != "" {
+		compareRuns(os.Stdout, earlier, res.rows)
 	}
-	compareRuns(os.Stdout, earlier, res.rows)
 	return nil
 }
 

@@ -61,6 +61,17 @@ func indexed(rows []row) *results {
 func (d *document) figures() string {
 	d.b.Reset()
 	shown := []string{scenario.Telem, scenario.Bank100, scenario.Frame500, scenario.OTLP}
+	line := func(label string, k measure.Key, metric string, format func(float64) string) {
+		cells := []string{label}
+		for _, k.Scenario = range shown {
+			cell := ""
+			if r := d.find(k); r != nil {
+				cell = format(r.Median[metric])
+			}
+			cells = append(cells, cell)
+		}
+		d.p("| %s |", strings.Join(cells, " | "))
+	}
 	d.p("| CPU time | telemetry, 5 numbers | bank, 100 entries | game frame, 500 entities | OpenTelemetry, 500 spans |")
 	d.p("| --- | ---: | ---: | ---: | ---: |")
 	for _, l := range []struct {
@@ -77,27 +88,10 @@ func (d *document) figures() string {
 		{"**decode: Graven**", "Graven", peer.Decode, "message, generated"},
 		{"**verify and read all in place: Graven**", "Graven", peer.VerifyRead, "view, verified"},
 	} {
-		cells := []string{l.label}
-		for _, sc := range shown {
-			cell := ""
-			if r := d.find(measure.Key{Part: measure.Codec, Scenario: sc, Op: string(l.op), Peer: l.peer, Variant: l.variant}); r != nil {
-				cell = nanoseconds(r.Median[measure.Time])
-			}
-			cells = append(cells, cell)
-		}
-		d.p("| %s |", strings.Join(cells, " | "))
+		line(l.label, measure.Key{Part: measure.Codec, Op: string(l.op), Peer: l.peer, Variant: l.variant}, measure.Time, nanoseconds)
 	}
-	for _, l := range [][2]string{{"bytes: protobuf", "protobuf-go"}, {"**bytes: Graven**, 24 of them its envelope", "Graven"}} {
-		cells := []string{l[0]}
-		for _, sc := range shown {
-			cell := ""
-			if r := d.find(measure.Key{Part: measure.Size, Scenario: sc, Peer: l[1]}); r != nil {
-				cell = thousands(r.Median[measure.Bytes])
-			}
-			cells = append(cells, cell)
-		}
-		d.p("| %s |", strings.Join(cells, " | "))
-	}
+	line("bytes: protobuf", measure.Key{Part: measure.Size, Peer: "protobuf-go"}, measure.Bytes, thousands)
+	line("**bytes: Graven**, 24 of them its envelope", measure.Key{Part: measure.Size, Peer: "Graven"}, measure.Bytes, thousands)
 	d.p("")
 	for _, c := range d.charts() {
 		if c.file == "sizes" {
